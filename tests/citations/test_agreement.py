@@ -16,7 +16,7 @@ from citations.differences import Agreement, compare, listing, summary
 from citations.works import works
 
 #: The share of all entries, and of the entries of one style, that must agree.
-ALL, EACH = 0.96, 0.90
+ALL, EACH = 0.99, 0.97
 #: The share of citations in the text.
 IN_TEXT = 0.96
 
@@ -58,7 +58,7 @@ def test_no_style_is_far_behind_the_others(agreements: list[Agreement]) -> None:
     assert behind == {}
 
 
-@pytest.mark.xfail(strict=True, reason="undated works and equal authors are sorted otherwise")
+@pytest.mark.requirement("citations:agreement:order")
 def test_entries_are_in_the_order_of_citeproc_js(agreements: list[Agreement]) -> None:
     assert [one.style for one in agreements if not one.same_order] == []
 
@@ -76,6 +76,20 @@ def test_citations_in_the_text_are_those_of_citeproc_js(engine: CitationEngine) 
         found.append(compare(style, ours, theirs))
     shown = f"{summary(found)}\n\n{listing([one for each in found for one in each.differences])}"
     assert sum(one.agreeing for one in found) >= IN_TEXT * sum(one.total for one in found), shown
+
+
+def test_only_the_author_has_text_in_a_numbered_style(engine: CitationEngine) -> None:
+    names = [{"family": family, "given": "A."} for family in ("Doe", "Roe", "Poe")]
+    items: list[dict[str, Any]] = [
+        {"id": "two", "type": "book", "title": "Desks", "author": names[:2]},
+        {"id": "three", "type": "book", "title": "Lamps", "author": names},
+        {"id": "edited", "type": "book", "title": "Chairs", "editor": names[:1]},
+        {"id": "unsigned", "type": "book", "title": "Tables"},
+    ]
+    asked = [Citation((CitationItem(one["id"], author_only=True),)) for one in items]
+    for style in ("ieee", "nature"):
+        rendered = engine.cite(items, asked, find_style(style))
+        assert rendered.citations == ("Doe and Roe", "Doe et al.", "Doe", "Tables"), style
 
 
 def _citation(given: dict[str, Any]) -> Citation:

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::citation::author_form;
 use crate::citation::position::{self, Cluster};
 use crate::disambiguation;
 use crate::item::Item;
@@ -23,6 +24,8 @@ pub(crate) struct Processor {
     pub(crate) decided: Vec<Decided>,
     /// Persons whose given names tell them apart everywhere.
     pub(crate) persons: Persons,
+    /// Shows the author of an item in running text.
+    pub(crate) author_form: Element,
     tests_ambiguity: bool,
 }
 
@@ -41,7 +44,8 @@ impl Processor {
         let tests_ambiguity =
             tests(&style.citation.elements) || style.macros.values().any(|m| tests(m));
         let persons = Persons::default();
-        Self { style, locale, items, decided, persons, tests_ambiguity }
+        let author_form = author_form(&style);
+        Self { style, locale, items, decided, persons, author_form, tests_ambiguity }
     }
 
     /// Numbers the items in the order of the bibliography, and tells their citations apart. Returns

@@ -3,10 +3,13 @@
 mod collapse;
 pub(crate) mod position;
 
-use crate::output::{Mark, Node, Span, case, markup};
+use crate::output::{Mark, Node, Span, case, join, markup};
 use crate::processor::Processor;
 use crate::render::{Cite, RenderTarget, Rendered};
 use crate::sort;
+use crate::style::Style;
+use crate::style::elements::{Common, Element, Names, Text, TextSource};
+use crate::style::options::{And, NameForm, NameOptions};
 
 /// One item of a citation.
 #[derive(Debug, Clone, Default)]
@@ -62,12 +65,16 @@ impl Processor {
             })
             .filter(|cite| !cite.nodes.iter().all(Node::is_empty))
             .collect();
+        if cites.iter().all(|cite| cite.cite.author_only) {
+            let delimiter = if layout.delimiter.ends_with(' ') { &layout.delimiter } else { ", " };
+            return join(
+                rendered.into_iter().map(|cite| Node::plain(cite.nodes)).collect(),
+                delimiter,
+            );
+        }
         let nodes = collapse::joined(self, rendered);
         if nodes.iter().all(Node::is_empty) {
             return Vec::new();
-        }
-        if cites.iter().all(|cite| cite.cite.author_only) {
-            return nodes;
         }
         let mut children = Vec::new();
         if !layout.prefix.is_empty() {
@@ -91,7 +98,10 @@ impl Processor {
         let rendered = self.render_cite(source.item, &cite);
         let mut nodes = rendered.nodes;
         if source.cite.author_only {
-            nodes = first_names(&nodes).into_iter().collect();
+            nodes = match first_names(&nodes) {
+                Some(names) => vec![names],
+                None => self.author(source.item),
+            };
         }
         if nodes.iter().all(Node::is_empty) {
             return Vec::new();
@@ -121,11 +131,45 @@ impl Processor {
         out
     }
 
+    /// Renders the author of an item for running text, where the style's citations have no names.
+    fn author(&self, item: usize) -> Vec<Node> {
+        let cite = Cite::default();
+        let mut context = self.context(item, &cite, &self.decided[item], RenderTarget::Citation);
+        context.element(&self.author_form).nodes
+    }
+
     /// Renders an item by the citation's layout, without the layout's affixes.
     pub(crate) fn render_cite(&self, item: usize, cite: &Cite) -> Rendered {
         let mut context = self.context(item, cite, &self.decided[item], RenderTarget::Citation);
         context.elements(&self.style.citation.elements)
     }
+}
+
+/// What shows the author of an item in running text: short names, or a title in their place.
+pub(crate) fn author_form(style: &Style) -> Element {
+    let names = |variable: &str, options: NameOptions, substitute: Vec<Element>| {
+        Element::Names(Box::new(Names {
+            variables: vec![variable.to_owned()],
+            options,
+            substitute,
+            ..Names::default()
+        }))
+    };
+    let title = Element::Text(Box::new(Text {
+        common: Common::default(),
+        source: TextSource::Variable { name: "title".to_owned(), short: true },
+    }));
+    let others =
+        ["editor", "translator"].map(|name| names(name, NameOptions::default(), Vec::new()));
+    let truncated = style.citation.names.et_al_min.is_none();
+    let options = NameOptions {
+        and: Some(And::Text),
+        form: Some(NameForm::Short),
+        et_al_min: truncated.then_some(3),
+        et_al_use_first: truncated.then_some(1),
+        ..NameOptions::default()
+    };
+    names("author", options, others.into_iter().chain([title]).collect())
 }
 
 /// The first names of a cite.

@@ -189,6 +189,12 @@ impl Item {
             || self.dates.contains_key(name)
     }
 
+    /// Whether the item's language writes names with the family name first.
+    pub(crate) fn has_family_first(&self) -> bool {
+        let language = self.text("language").unwrap_or_default().trim_start();
+        ["hu", "ja", "vi", "zh"].iter().any(|first| language.starts_with(first))
+    }
+
     /// Whether text is cased by the rules of English: the item names no other language.
     ///
     /// A title of a work with a jurisdiction keeps its case.

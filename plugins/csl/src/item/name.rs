@@ -24,6 +24,16 @@ impl Name {
         Self { literal: Some(text.trim().to_owned()), ..Self::default() }
     }
 
+    /// All parts, for telling whether two names are the same.
+    pub(crate) fn whole(&self) -> String {
+        let literal = self.literal.as_deref().unwrap_or_default();
+        [literal, &self.family, &self.given, &self.dropping, &self.non_dropping, &self.suffix]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
     /// Reads a name; `None` when it has no text.
     pub(crate) fn read(value: &Value) -> Option<Self> {
         let members = match value {
@@ -91,7 +101,7 @@ fn is_letter_of_alphabet(c: char) -> bool {
 }
 
 /// Whether a character is written with spaces between words.
-fn is_romanesque(c: char) -> bool {
+pub(crate) fn is_romanesque(c: char) -> bool {
     !matches!(u32::from(c),
         0x0E00..=0x0E7F | 0x1100..=0x11FF | 0x2E80..=0x2FDF | 0x3000..=0xA4CF | 0xAC00..=0xD7AF
         | 0xF900..=0xFAFF | 0xFF00..=0xFFEF | 0x20000..=0x3FFFF)

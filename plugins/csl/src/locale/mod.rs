@@ -4,6 +4,7 @@ mod read;
 
 use std::collections::HashMap;
 
+use crate::sort::collation::Alphabet;
 use crate::style::elements::{Date, DateForm, Form};
 pub(crate) use read::{read_file, read_layer};
 
@@ -53,9 +54,10 @@ pub(crate) enum OrdinalMatch {
 }
 
 /// A locale with all its layers merged.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Locale {
     merged: Layer,
+    alphabet: Alphabet,
 }
 
 impl Locale {
@@ -66,13 +68,23 @@ impl Locale {
         style: &[(Option<String>, Layer)],
     ) -> Self {
         let base = base(language);
-        let mut locale = Self::default();
+        let mut locale = Self { merged: Layer::default(), alphabet: Alphabet::of(language) };
         let primary = primary_dialect(base);
         let mut names = vec!["en-US"];
         names.extend([base, primary, language].into_iter().filter(|name| *name != "en-US"));
         let mut seen: Vec<&str> = Vec::new();
         for name in names {
             if let Some(layer) = files.get(name).filter(|_| !seen.contains(&name)) {
+                // A term has its forms from one file: a missing form falls back to another of that file,
+                // but for symbols, which are the same in most languages.
+                let named = |key: &(String, Form)| {
+                    key.1 != Form::Symbol && layer.terms.keys().any(|(name, _)| *name == key.0)
+                };
+                let gone: Vec<_> =
+                    locale.merged.terms.keys().filter(|key| named(key)).cloned().collect();
+                for key in gone {
+                    locale.merged.terms.remove(&key);
+                }
                 locale.overlay(layer);
             }
             seen.push(name);
@@ -86,6 +98,11 @@ impl Locale {
             }
         }
         locale
+    }
+
+    /// The order of letters.
+    pub(crate) fn alphabet(&self) -> Alphabet {
+        self.alphabet
     }
 
     fn overlay(&mut self, layer: &Layer) {

@@ -23,7 +23,12 @@ pub(crate) fn read_file(xml: &str) -> Result<Layer, Error> {
             root.name()
         )));
     }
-    Ok(read_layer(root))
+    let mut layer = read_layer(root);
+    for term in layer.terms.values_mut() {
+        term.single = term.single.replace('\'', "’");
+        term.multiple = term.multiple.replace('\'', "’");
+    }
+    Ok(layer)
 }
 
 /// Reads `cs:locale`.

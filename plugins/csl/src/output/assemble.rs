@@ -2,6 +2,7 @@
 //! meet: duplicates are dropped, and commas and full stops go inside closing quotation marks.
 
 use super::{Mark, Node, Quotes};
+use crate::item::name::is_romanesque;
 use crate::locale::Locale;
 use crate::style::elements::{Display, FontStyle, Form, Formatting, Vertical, Weight};
 
@@ -80,7 +81,11 @@ impl Assembly {
                 if span.mark == Some(Mark::NoDecoration) {
                     tags.push(Tag::NoDecoration);
                 }
-                tags.extend(formatting_tags(span.formatting));
+                let mut formatting = span.formatting;
+                if formatting.style.is_some() && is_ideographic(&span.children) {
+                    formatting.style = None;
+                }
+                tags.extend(formatting_tags(formatting));
                 self.pieces.extend(tags.iter().cloned().map(Piece::Open));
                 let whole = span.mark == Some(Mark::Value);
                 for (index, child) in span.children.iter().enumerate() {
@@ -130,6 +135,8 @@ impl Assembly {
                     && matches!((last, first), ('!' | '?', ':'))
                 {
                     // A mark that was moved inside drops the colon behind it.
+                } else if !self.punctuation_in_quote && matches!((last, first), ('!' | '?', '.')) {
+                    // The sentence has its end already.
                 } else if last == ',' && !self.punctuation_in_quote {
                     self.remove(piece, at);
                     self.pieces.push(Piece::Text(",".to_owned()));
@@ -187,6 +194,16 @@ impl Assembly {
             }
         }
     }
+}
+
+/// Whether text is in scripts without italics only, such as Chinese and Japanese.
+fn is_ideographic(nodes: &[Node]) -> bool {
+    if !nodes.iter().all(|node| matches!(node, Node::Text(_))) {
+        return false;
+    }
+    let text = super::plain(nodes);
+    let mut letters = text.chars().filter(|c| c.is_alphanumeric()).peekable();
+    letters.peek().is_some() && letters.all(|c| !is_romanesque(c))
 }
 
 /// What is left when two punctuation marks meet.

@@ -118,7 +118,12 @@ pub(crate) fn apply(nodes: &mut [Node], case: Case, english: bool) {
             each(nodes, &mut |text| {
                 if !done && text.chars().any(char::is_alphanumeric) {
                     done = true;
-                    *text = capitalized(text);
+                    // A word with capitals inside, such as arXiv, stays.
+                    let ends = |c: char| c.is_whitespace() || c == '-';
+                    let word = text.split(ends).find(|word| has_letter(word));
+                    if !word.is_some_and(|word| word.chars().any(char::is_uppercase)) {
+                        *text = capitalized(text);
+                    }
                 }
             });
         }
@@ -181,7 +186,7 @@ struct WordPosition {
     restarts: bool,
     /// Before a hyphen.
     hyphen: bool,
-    /// Behind a hyphen.
+    /// Behind a hyphen, or a word that has one.
     hyphenated: bool,
 }
 
@@ -199,6 +204,7 @@ fn words(nodes: &mut [Node], change: &mut dyn FnMut(&str, &WordPosition) -> Opti
     total += usize::from(ends_kept(nodes));
     let mut count = 0;
     let mut restarts = false;
+    let mut hyphens = false;
     each(nodes, &mut |text| {
         let mut out = String::with_capacity(text.len());
         let mut rest = text.as_str();
@@ -208,7 +214,8 @@ fn words(nodes: &mut [Node], change: &mut dyn FnMut(&str, &WordPosition) -> Opti
             if has_letter(word) {
                 count += 1;
                 let hyphen = rest[end..].starts_with('-');
-                let hyphenated = out.ends_with('-');
+                let hyphenated = hyphens;
+                hyphens |= hyphen;
                 let (first, last) = (count == 1, count == total);
                 let place = WordPosition { first, last, restarts, hyphen, hyphenated };
                 restarts = false;
@@ -272,7 +279,7 @@ fn title(nodes: &mut [Node]) {
         if small && !edge && (!place.hyphen || place.hyphenated) {
             return None;
         }
-        if short && !(place.first || small || place.hyphen) {
+        if short && !(place.first || place.restarts || (place.hyphen && bare.is_ascii())) {
             return None;
         }
         // A word behind another sign than a bracket or quotation mark keeps its case.

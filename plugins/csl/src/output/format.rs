@@ -123,6 +123,9 @@ impl Writer<'_> {
             self.quotes = self.quotes.saturating_sub(1);
             self.text(&close);
         } else {
+            if tag == Tag::Display(Display::RightInline) && self.format == Format::Html {
+                self.out.truncate(self.out.trim_end_matches(' ').len());
+            }
             self.out.push_str(&close);
             self.labelled = close == " ";
         }

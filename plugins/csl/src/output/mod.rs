@@ -47,7 +47,7 @@ pub(crate) enum Mark {
     NoCase,
     /// A term or a label, which begins with a capital where an entry begins with it.
     Term,
-    /// The names of the first `cs:names`, one text each, and whether they end in "et al".
+    /// The names of a `cs:names` that are shown, each with all its parts.
     Names(Vec<String>),
     /// One of the names of a `Names`.
     Name,
@@ -55,6 +55,8 @@ pub(crate) enum Mark {
     YearSuffix,
     /// A date's year with its suffix.
     Year,
+    /// A date of a sort key.
+    SortableDate,
     /// The number of a citation.
     CitationNumber,
     /// A locator.
@@ -93,6 +95,18 @@ impl Node {
         }
     }
 
+    /// Whether there is nothing but dates of a sort key.
+    fn is_sortable_date(&self) -> bool {
+        match self {
+            Self::Text(_) => false,
+            Self::Span(span) => {
+                span.mark == Some(Mark::SortableDate)
+                    || (!span.children.is_empty()
+                        && span.children.iter().all(Self::is_sortable_date))
+            }
+        }
+    }
+
     /// The text without its formatting.
     pub(crate) fn push_plain(&self, out: &mut String) {
         match self {
@@ -122,6 +136,18 @@ impl Node {
 pub(crate) fn plain(nodes: &[Node]) -> String {
     let mut out = String::new();
     nodes.iter().for_each(|node| node.push_plain(&mut out));
+    out
+}
+
+/// Joins nodes of a sort key with a delimiter; dates follow one another without any.
+pub(crate) fn join_for_key(nodes: Vec<Node>, delimiter: &str) -> Vec<Node> {
+    let mut out: Vec<Node> = Vec::with_capacity(nodes.len() * 2);
+    for node in nodes {
+        if out.last().is_some_and(|last| !(last.is_sortable_date() && node.is_sortable_date())) {
+            out.push(Node::text(delimiter));
+        }
+        out.push(node);
+    }
     out
 }
 

@@ -3,7 +3,7 @@
 use super::{Context, RenderTarget, Rendered};
 use crate::item::date::{Date as Value, Day};
 use crate::output::{Mark, Node, case, decorate};
-use crate::style::elements::{Date, DatePart, Form, Formatting, PartName, Precision};
+use crate::style::elements::{Common, Date, DatePart, Form, Formatting, PartName, Precision};
 
 /// A day with its season.
 #[derive(Clone, Copy)]
@@ -29,7 +29,8 @@ impl<'a> Context<'a> {
         let Some(value) = item.dates.get(&date.variable) else { return Rendered::variable(None) };
         self.record(&date.variable);
         if self.target == RenderTarget::SortKey && value.start.is_some() {
-            return Rendered::variable(Some(Node::text(self.sortable(date, value))));
+            let text = vec![Node::text(self.sortable(date, value))];
+            return Rendered::variable(Some(Node::marked(Mark::SortableDate, text)));
         }
         if self.target == RenderTarget::SortKey && value.literal.is_some() {
             return Rendered { nodes: Vec::new(), called: true, filled: true };
@@ -44,6 +45,13 @@ impl<'a> Context<'a> {
                 case::apply(&mut nodes, case, self.english());
             }
             self.append_suffix(&mut nodes, "");
+            if date.localized.is_some()
+                && let Some(year) = parts.iter().find(|part| part.name == PartName::Year)
+            {
+                let (prefix, suffix) = (year.common.prefix.clone(), year.common.suffix.clone());
+                let affixes = Common { prefix, suffix, ..Common::default() };
+                nodes = decorate(nodes, &affixes).into_iter().collect();
+            }
             return Rendered::variable(decorate(nodes, &date.common));
         }
         let (parts, delimiter) = self.parts(date);
@@ -58,14 +66,13 @@ impl<'a> Context<'a> {
     fn sortable(&self, date: &Date, value: &Value) -> String {
         let (parts, _) = self.parts(date);
         let shows = |name: PartName| parts.iter().any(|part| part.name == name);
-        let (month, day) = (shows(PartName::Month), shows(PartName::Day));
-        let one =
-            |at: Day| crate::sort::day(at.year, at.month.filter(|_| month), at.day.filter(|_| day));
-        let mut out = value.start.map(one).unwrap_or_default();
-        if let Some(end) = value.end {
-            out.push_str(&one(end));
-        }
-        out
+        let (year, month, day) =
+            (shows(PartName::Year), shows(PartName::Month), shows(PartName::Day));
+        let one = |at: Day| {
+            let month = at.month.filter(|_| month);
+            crate::sort::day(year.then_some(at.year), month, at.day.filter(|_| day))
+        };
+        value.start.into_iter().chain(value.end).map(one).collect::<Vec<_>>().join(" ")
     }
 
     /// The parts that the element shows, in their order: its own, or those of the locale's date with
@@ -178,6 +185,9 @@ impl<'a> Context<'a> {
                 case::apply(&mut nodes, case, self.english());
             }
             out.extend(decorate(nodes, &common));
+            if part.name == PartName::Year && !bare && !part.common.suffix.is_empty() {
+                out.push(Node::text(self.era(moment.day.year)));
+            }
         }
         out
     }
@@ -186,13 +196,12 @@ impl<'a> Context<'a> {
         let form = part.form.as_deref();
         match part.name {
             PartName::Year => {
-                // The era stands behind the range.
-                let before_christ = bare && moment.day.year < 0;
-                let year = if before_christ {
-                    (-moment.day.year).to_string()
-                } else {
-                    self.year(moment.day.year, form)?
-                };
+                let mut year = self.year(moment.day.year, form)?;
+                // The era is behind a range, and behind the suffix of the part.
+                let later = (bare && moment.day.year < 0) || !part.common.suffix.is_empty();
+                if !later {
+                    year.push_str(self.era(moment.day.year));
+                }
                 let mut nodes = vec![Node::text(year)];
                 if !bare {
                     self.append_suffix(&mut nodes, "");
@@ -240,14 +249,22 @@ impl<'a> Context<'a> {
     }
 
     fn year(&self, year: i64, form: Option<&str>) -> Option<String> {
-        let term = |name: &str| self.locale.term(name, Form::Long, false).unwrap_or_default();
         Some(match (year, form) {
-            (..0, _) => format!("{}{}", -year, term("bc")),
+            (..0, _) => (-year).to_string(),
             (0, _) => return None,
             (1000.., Some("short")) => format!("{:02}", year % 100),
-            (1..500, _) => format!("{year}{}", term("ad")),
             _ => year.to_string(),
         })
+    }
+
+    /// The era of a year, where it is written.
+    fn era(&self, year: i64) -> &str {
+        let term = |name: &str| self.locale.term(name, Form::Long, false).unwrap_or_default();
+        match year {
+            year if year < 0 => term("bc"),
+            1..500 => term("ad"),
+            _ => "",
+        }
     }
 
     /// Adds the year suffix where the style does not say its place.

@@ -14,9 +14,9 @@ use std::collections::HashMap;
 use crate::item::Item;
 use crate::item::name::Name;
 use crate::locale::Locale;
-use crate::output::{Node, decorate, join};
+use crate::output::{Node, decorate, join, join_for_key};
 use crate::style::Style;
-use crate::style::elements::{Element, Group, Position};
+use crate::style::elements::{Element, Group, Position, Text, TextSource};
 use crate::style::options::NameOptions;
 
 pub(crate) use name::{Given, initialize, render_for_key};
@@ -95,6 +95,8 @@ pub(crate) struct Context<'a> {
     macros: Vec<&'a str>,
     /// Variables with a value that were rendered, while a `cs:substitute` is.
     recorded: Option<Vec<String>>,
+    /// Of a sort key's macro that has dates, only those are rendered.
+    pub(crate) dates_only: bool,
     /// The options of a sort key, which prevail over those of elements.
     pub(crate) forced: NameOptions,
     /// The names element whose `cs:substitute` is rendered.
@@ -153,6 +155,7 @@ impl<'a> Context<'a> {
             rendered: 0,
             macros: Vec::new(),
             recorded: None,
+            dates_only: false,
             forced: NameOptions::default(),
             parents: Vec::new(),
         }
@@ -182,6 +185,8 @@ impl<'a> Context<'a> {
             return Rendered::default();
         }
         match element {
+            Element::Text(text) if self.dates_only => self.dates(text),
+            Element::Number(_) | Element::Label(_) if self.dates_only => Rendered::default(),
             Element::Text(text) => self.text(text),
             Element::Number(number) => self.number(number),
             Element::Label(label) => self.label(label),
@@ -192,13 +197,26 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Renders the dates of a macro for a sort key; other text is nothing there.
+    fn dates(&mut self, text: &'a Text) -> Rendered {
+        match &text.source {
+            TextSource::Macro(_) => self.text(text),
+            _ => Rendered::default(),
+        }
+    }
+
     fn group(&mut self, group: &'a Group) -> Rendered {
         let inner = self.elements(&group.elements);
         if inner.called && !inner.filled {
             return Rendered { nodes: Vec::new(), called: true, filled: false };
         }
-        let nodes = join(inner.nodes, &group.delimiter);
-        let node = decorate(nodes, &group.common);
+        let node = if self.dates_only {
+            Some(Node::plain(inner.nodes)).filter(|node| !node.is_empty())
+        } else if self.target == RenderTarget::SortKey {
+            decorate(join_for_key(inner.nodes, &group.delimiter), &group.common)
+        } else {
+            decorate(join(inner.nodes, &group.delimiter), &group.common)
+        };
         let shown = node.is_some();
         // A group that is shown counts as a variable with a value for the group around it.
         Rendered {
@@ -207,4 +225,15 @@ impl<'a> Context<'a> {
             filled: inner.filled || shown,
         }
     }
+}
+
+/// Whether elements have a date, besides those of macros that they call.
+pub(crate) fn has_date(elements: &[Element]) -> bool {
+    elements.iter().any(|element| match element {
+        Element::Date(_) => true,
+        Element::Group(group) => has_date(&group.elements),
+        Element::Names(names) => has_date(&names.substitute),
+        Element::Choose(branches) => branches.iter().any(|branch| has_date(&branch.elements)),
+        Element::Text(_) | Element::Number(_) | Element::Label(_) => false,
+    })
 }

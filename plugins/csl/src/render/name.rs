@@ -27,6 +27,8 @@ pub(super) struct Styled<'n> {
     demote: Demote,
     hyphen: bool,
     sort_key: bool,
+    /// The language of the item has the family name first.
+    family_first: bool,
     /// Suffixes keep their full stops.
     periods: bool,
 }
@@ -44,6 +46,7 @@ impl<'n> Styled<'n> {
             given: part(|name| &name.given),
             demote: context.style.demote,
             hyphen: context.style.initialize_with_hyphen,
+            family_first: context.item.has_family_first(),
             sort_key: context.target == RenderTarget::SortKey,
         }
     }
@@ -90,8 +93,13 @@ impl<'n> Styled<'n> {
             }
             return nodes;
         }
-        if name.static_ordering {
-            let family = self.part(&name.family, &self.family);
+        if name.static_ordering || self.family_first {
+            let mut family = Vec::new();
+            if !name.non_dropping.is_empty() {
+                family.extend(plain_part(&name.non_dropping, &self.family));
+                family.push(Node::text(gap(&name.non_dropping)));
+            }
+            family.extend(self.part(&name.family, &self.family));
             return [family, vec![Node::text(" ")], self.part(&given, &self.given)].concat();
         }
         if inverted { self.inverted(name, &given, demoted) } else { self.natural(name, &given) }
@@ -106,7 +114,7 @@ impl<'n> Styled<'n> {
         let mut first = Vec::new();
         if !demoted && !name.non_dropping.is_empty() {
             first.extend(plain_part(&name.non_dropping, &self.family));
-            first.push(Node::text(gap(&name.non_dropping)));
+            first.push(Node::text(if self.sort_key { " " } else { gap(&name.non_dropping) }));
         }
         first.extend(self.part(&name.family, &self.family));
         let mut nodes = affixed(first, &self.family);
@@ -117,7 +125,7 @@ impl<'n> Styled<'n> {
             // Where particles belong to the family name, the dropping one is compared before the given.
             particles.clear();
             if !name.dropping.is_empty() {
-                second.push(Node::text(format!("{}{}", name.dropping, gap(&name.dropping))));
+                second.push(Node::text(format!("{} ", name.dropping)));
             }
         }
         second.extend(self.part(given, &self.given));
@@ -225,7 +233,7 @@ pub(crate) fn render_for_key(name: &Name, demote: Demote) -> String {
     let mut out = String::new();
     if demote == Demote::Never && !name.non_dropping.is_empty() {
         out.push_str(&name.non_dropping);
-        out.push_str(gap(&name.non_dropping));
+        out.push(' ');
     }
     out.push_str(&name.family);
     let rest = if demote == Demote::Never {
@@ -291,7 +299,8 @@ pub(crate) fn initialize(given: &str, with: &str, whole: bool, hyphen: bool) -> 
         let single = first.chars().count() == 1;
         let keeps = if whole { !(capital && (single || abbreviated)) } else { !capital };
         if keeps {
-            if !out.is_empty() && !out.ends_with(' ') {
+            // A word that stays among initials has a blank before it, also at the beginning.
+            if !(out.ends_with(' ') || whole && out.is_empty()) {
                 out.push(' ');
             }
             out.push_str(word);

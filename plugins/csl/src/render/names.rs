@@ -2,7 +2,7 @@
 
 use super::name::{Given, Styled};
 use super::{Context, RenderTarget, Rendered};
-use crate::item::name::Name;
+use crate::item::name::{Name, is_romanesque};
 use crate::output::{Mark, Node, Quotes, Span, case, decorate, join};
 use crate::style::elements::{Common, Element, Form, NameLabel, Names, Plural, Position};
 use crate::style::options::{And, NameForm, NameOptions, Precedes, SortOrder};
@@ -25,6 +25,9 @@ impl<'a> Context<'a> {
         for variable in &own.variables {
             self.record(variable);
         }
+        if self.dates_only {
+            return Rendered::variable(None);
+        }
         if self.cite.suppress_author && self.lists == 0 {
             self.lists += 1;
             self.suppressed.extend(own.variables.iter().cloned());
@@ -41,7 +44,7 @@ impl<'a> Context<'a> {
         let mut nodes = Vec::new();
         for (variable, people) in &lists {
             let people_node = self.list(people, shape, &options);
-            let label = shape.label.as_ref();
+            let label = shape.label.as_ref().filter(|_| self.target != RenderTarget::SortKey);
             let label_node = label.and_then(|label| self.name_label(label, variable, people.len()));
             let mut both = vec![people_node];
             if let Some(node) = label_node {
@@ -110,10 +113,11 @@ impl<'a> Context<'a> {
                 self.suppressed.extend(recorded);
                 let nodes = match element {
                     Element::Names(_) => rendered.nodes,
-                    _ => vec![Node::marked(
-                        Mark::Names(vec![crate::output::plain(&rendered.nodes)]),
-                        rendered.nodes,
-                    )],
+                    _ => {
+                        // Texts are the same if their formatting is, too.
+                        let whole = Mark::Names(vec![format!("{:?}", rendered.nodes)]);
+                        vec![Node::marked(whole, rendered.nodes)]
+                    }
                 };
                 let common = Common {
                     prefix: own.common.prefix.clone(),
@@ -169,8 +173,7 @@ impl<'a> Context<'a> {
             Node::marked(Mark::Name, nodes)
         };
         let nodes: Vec<Node> = (0..shown).map(one).collect();
-        let names: Vec<String> =
-            nodes.iter().map(|node| crate::output::plain(std::slice::from_ref(node))).collect();
+        let names: Vec<String> = people.iter().take(shown).map(Name::whole).collect();
         let delimiter = options.delimiter.as_deref().unwrap_or(", ");
         let inverted = |index: usize| match options.name_as_sort_order {
             _ if people.get(index).is_some_and(|person| person.literal.is_some()) => false,
@@ -201,8 +204,13 @@ impl<'a> Context<'a> {
                 let term = shape.et_al.as_ref().map_or("et-al", |et_al| et_al.term.as_str());
                 let text = self.locale.term(term, Form::Long, false).unwrap_or("et al.");
                 if !text.is_empty() && self.target != RenderTarget::SortKey {
-                    let separator =
-                        if precedes(options.delimiter_precedes_et_al) { delimiter } else { " " };
+                    let separator = if precedes(options.delimiter_precedes_et_al) {
+                        delimiter
+                    } else if is_unspaced(text) {
+                        ""
+                    } else {
+                        " "
+                    };
                     nodes.push(Node::text(separator));
                     let formatting = shape.et_al.as_ref().map(|et_al| et_al.formatting);
                     let text = vec![Node::text(text)];
@@ -217,15 +225,16 @@ impl<'a> Context<'a> {
             let precedes = match rule.unwrap_or(Precedes::Contextual) {
                 Precedes::Always => true,
                 Precedes::Never => false,
-                Precedes::Contextual => count > 2,
+                Precedes::Contextual => count > 2 && !is_unspaced(and),
                 Precedes::AfterInvertedName => inverted(count - 2),
             };
             let separator = match (precedes, delimiter.ends_with(char::is_whitespace)) {
+                (false, _) if is_unspaced(and) => and.to_owned(),
                 (true, true) => format!("{delimiter}{and}"),
                 (true, false) => format!("{delimiter} {and}"),
                 (false, _) => format!(" {and}"),
             };
-            let gap = if and.ends_with(char::is_whitespace) { "" } else { " " };
+            let gap = if and.ends_with(char::is_whitespace) || is_unspaced(and) { "" } else { " " };
             let separator = format!("{separator}{gap}");
             let mut nodes = nodes;
             let last = nodes.pop();
@@ -270,4 +279,9 @@ impl<'a> Context<'a> {
         }
         decorate(nodes, &label.common)
     }
+}
+
+/// Whether a term is written without blanks around it: Chinese, Japanese and Korean ones.
+fn is_unspaced(term: &str) -> bool {
+    !term.is_empty() && term.chars().all(|c| !is_romanesque(c))
 }

@@ -30,7 +30,7 @@ impl<'a> Context<'a> {
         let text = if matches!(name, "page" | "page-first") {
             super::pages::range(&value, self)
         } else {
-            numerals(&value, number.form, self.locale, gender)
+            numerals(name, &value, number.form, self.locale, gender)
         };
         let mut nodes = crate::output::markup::value(&text);
         if let Some(case) = number.common.case {
@@ -43,31 +43,48 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Whether a value is a number, or several: `2`, `2-4`, `1, 3`, `5th`, `L3`.
+/// Whether a value is a number, or several: `2`, `2-4`, `1, 3`, `5th`, `L3`, `iv-xii`.
 pub(super) fn is_numeric(value: &str) -> bool {
-    let parts = parts(value);
-    !parts.is_empty()
-        && parts.iter().all(|part| match part {
-            Part::Number(text) => {
-                let digits = text.bytes().filter(u8::is_ascii_digit).count();
-                digits > 0 && !text.contains(char::is_whitespace) && !text.contains(['(', ','])
-            }
-            Part::Separator(_) => true,
-        })
+    let mut numbers = numbers(value);
+    let Some(first) = numbers.next() else { return false };
+    let rest: Vec<&str> = numbers.collect();
+    let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '/');
+    let roman = !rest.is_empty() && is_lower_roman(first) && is_lower_roman(rest[0]);
+    (is_number(first) || roman) && rest.into_iter().all(plain)
 }
 
 /// Whether a value has several numbers.
 pub(super) fn is_multiple(value: &str) -> bool {
-    let number =
-        |text: &str| text.bytes().any(|b| b.is_ascii_digit()) || super::pages::is_roman(text);
-    let parts = parts(value);
-    let mut numbers = parts.iter().filter_map(|part| match part {
-        Part::Number("") => None,
-        Part::Number(text) => Some(number(text)),
+    let mut numbers = numbers(value);
+    let (Some(first), Some(second)) = (numbers.next(), numbers.next()) else { return false };
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    is_numeric(value) && (digits(first) || is_lower_roman(first) || second.contains(is_digit))
+}
+
+/// What is between the signs of a value.
+fn numbers(value: &str) -> impl Iterator<Item = &str> {
+    parts(value).into_iter().filter_map(|part| match part {
+        Part::Number(text) => Some(text),
         Part::Separator(_) => None,
-    });
-    let all = numbers.clone().count();
-    all > 1 && numbers.all(|number| number)
+    })
+}
+
+/// Whether a text is one number: digits and what follows them, or letters and digits behind them.
+fn is_number(text: &str) -> bool {
+    if text.starts_with(is_digit) {
+        let text = text.replace("\\-", "");
+        return text.chars().all(|c| c.is_ascii_alphanumeric() || c == '/');
+    }
+    let digits = text.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    !digits.is_empty() && digits.chars().all(is_digit)
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
+fn is_lower_roman(text: &str) -> bool {
+    super::pages::is_roman(text) && !text.chars().any(char::is_uppercase)
 }
 
 enum Part<'v> {
@@ -85,10 +102,13 @@ fn parts(value: &str) -> Vec<Part<'_>> {
     while !rest.is_empty() {
         let mut found: Option<(usize, usize, &'static str)> = None;
         for (sign, shown) in [
-            ("-", "–"),
+            ("-", "-"),
             ("–", "–"),
             ("—", "–"),
             ("&", " & "),
+            (", and ", ", and "),
+            (", et ", ", et "),
+            (", und ", ", und "),
             (", ", ", "),
             (" and ", " and "),
             (" et ", " et "),
@@ -115,19 +135,57 @@ fn parts(value: &str) -> Vec<Part<'_>> {
 }
 
 /// A value of a number variable in text: ranges with a dash.
-pub(super) fn plain(value: &str, locale: &Locale) -> String {
-    let digits = |text: &str| text.chars().next().is_some_and(|c| c.is_ascii_digit());
-    if !is_numeric(value) || !digits(value) {
-        return value.replace("\\-", "-");
+pub(super) fn plain(name: &str, value: &str, locale: &Locale) -> String {
+    if matches!(name, "version" | "section") {
+        return value.to_owned();
     }
+    if !is_numeric(value) {
+        return spaced(name, &value.replace("\\-", "-"));
+    }
+    written(value, locale, true, &mut |text| text.to_owned())
+}
+
+/// Writes the numbers of a value and the signs between them. A hyphen between two numbers is a dash if
+/// `dashes`; one before other text stays.
+fn written(
+    value: &str,
+    locale: &Locale,
+    dashes: bool,
+    number: &mut dyn FnMut(&str) -> String,
+) -> String {
+    let parts = parts(value);
+    let counted = |at: Option<usize>| match at.and_then(|at| parts.get(at)) {
+        Some(Part::Number(text)) => {
+            text.ends_with(is_digit) || is_lower_roman(text) || is_number(text)
+        }
+        _ => false,
+    };
     let mut out = String::with_capacity(value.len());
-    for part in parts(value) {
+    for (at, part) in parts.iter().enumerate() {
         match part {
-            Part::Number(text) => out.push_str(&text.replace("\\-", "-")),
+            Part::Number(text) => out.push_str(&number(text).replace("\\-", "-")),
+            Part::Separator("-")
+                if dashes && counted(at.checked_sub(1)) && counted(Some(at + 1)) =>
+            {
+                push_separator("–", locale, &mut out);
+            }
             Part::Separator(text) => push_separator(text, locale, &mut out),
         }
     }
     out
+}
+
+/// An abbreviation before a number has a blank behind it: `n.s. 3` is `n. s. 3`.
+fn spaced(name: &str, value: &str) -> String {
+    let counted = ["chapter-number", "collection-number", "edition", "number-of-volumes"];
+    let rest = value.trim_start_matches(|c: char| c.is_ascii_lowercase());
+    let tail = rest.strip_prefix('.').filter(|tail| !tail.is_empty() && !tail.starts_with(' '));
+    match tail {
+        Some(tail) if counted.contains(&name) && rest.len() < value.len() => {
+            format!("{}. {tail}", &value[..value.len() - rest.len()])
+        }
+        _ => value.to_owned(),
+    }
 }
 
 /// Writes the sign between two numbers: an ampersand as the locale has it.
@@ -143,21 +201,21 @@ fn push_separator(text: &str, locale: &Locale, out: &mut String) {
 }
 
 /// A value in a form: every number of it, if it is numeric.
-fn numerals(value: &str, form: NumberForm, locale: &Locale, gender: Option<Gender>) -> String {
+fn numerals(
+    name: &str,
+    value: &str,
+    form: NumberForm,
+    locale: &Locale,
+    gender: Option<Gender>,
+) -> String {
     if form == NumberForm::Numeric || !is_numeric(value) {
-        return plain(value, locale);
+        return plain(name, value, locale);
     }
-    let mut out = String::new();
-    for part in parts(value) {
-        match part {
-            Part::Separator(text) => push_separator(text, locale, &mut out),
-            Part::Number(text) => match text.parse::<u64>() {
-                Ok(number) => out.push_str(&numeral(number, form, locale, gender)),
-                Err(_) => out.push_str(text),
-            },
-        }
-    }
-    out
+    let dashes = !matches!(name, "version" | "section");
+    written(value, locale, dashes, &mut |text| match text.parse::<u64>() {
+        Ok(value) if !text.starts_with('0') => numeral(value, form, locale, gender),
+        _ => text.to_owned(),
+    })
 }
 
 fn numeral(number: u64, form: NumberForm, locale: &Locale, gender: Option<Gender>) -> String {

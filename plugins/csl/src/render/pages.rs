@@ -7,7 +7,11 @@ use crate::style::elements::Form;
 /// A locator as it is shown: a range of pages in the style's format, other ranges with a dash.
 pub(super) fn locator(text: &str, context: &Context<'_>) -> String {
     let label = context.cite.label.as_deref().unwrap_or("page");
-    if label == "page" { range(text, context) } else { super::number::plain(text, context.locale) }
+    if label == "page" {
+        range(text, context)
+    } else {
+        super::number::plain(label, text, context.locale)
+    }
 }
 
 /// A value of `page` with its ranges in the style's format.

@@ -1,8 +1,8 @@
 //! `cs:text`.
 
-use super::{Context, Rendered, pages};
+use super::{Context, RenderTarget, Rendered, has_date, pages};
 use crate::output::{Mark, Node, case, decorate, markup};
-use crate::style::elements::{Text, TextSource};
+use crate::style::elements::{Case, Text, TextSource};
 
 impl<'a> Context<'a> {
     pub(super) fn text(&mut self, text: &'a Text) -> Rendered {
@@ -26,12 +26,20 @@ impl<'a> Context<'a> {
                     return Rendered::default();
                 }
                 self.macros.push(name);
+                let outside = self.dates_only;
+                self.dates_only |= self.target == RenderTarget::SortKey && has_date(elements);
                 let inner = self.elements(elements);
+                let dates = std::mem::replace(&mut self.dates_only, outside);
                 self.macros.pop();
                 if inner.called && !inner.filled {
                     return Rendered { nodes: Vec::new(), called: true, filled: false };
                 }
-                let node = self.finish(inner.nodes, text);
+                let node = if dates {
+                    Some(Node::plain(inner.nodes))
+                } else {
+                    self.finish(inner.nodes, text)
+                };
+                let node = node.filter(|node| !node.is_empty());
                 // As for a group, what is shown counts as a value.
                 let shown = node.is_some();
                 let (called, filled) = (inner.called || shown, inner.filled || shown);
@@ -47,6 +55,15 @@ impl<'a> Context<'a> {
     fn finish(&self, mut nodes: Vec<Node>, text: &Text) -> Option<Node> {
         if let Some(case) = text.common.case {
             let term = matches!(text.source, TextSource::Term { .. });
+            if let TextSource::Variable { name, .. } = &text.source
+                && case == Case::CapitalizeFirst
+                && crate::item::NUMBERS.contains(&name.as_str())
+            {
+                // Of several numbers, each begins with a capital: "Season 3, Episode 4".
+                for node in &mut nodes {
+                    node.each_text(&mut |text| *text = capitalized_parts(text));
+                }
+            }
             case::apply(&mut nodes, case, term || self.english());
         }
         decorate(nodes, &text.common)
@@ -66,7 +83,7 @@ impl<'a> Context<'a> {
             "citation-number" => {
                 let number = self.decided.number;
                 let number = (number > 0).then(|| match self.target {
-                    super::RenderTarget::SortKey => format!("{number:08}"),
+                    RenderTarget::SortKey => format!("{number:08}"),
                     _ => number.to_string(),
                 })?;
                 return Some(vec![Node::marked(Mark::CitationNumber, vec![Node::text(number)])]);
@@ -103,9 +120,19 @@ impl<'a> Context<'a> {
             "page" | "page-first" => Some(markup::value(&pages::range(value, self))),
             "DOI" | "URL" | "PMID" | "PMCID" => Some(vec![Node::text(value)]),
             _ if crate::item::NUMBERS.contains(&name) => {
-                Some(markup::value(&super::number::plain(value, self.locale)))
+                Some(markup::value(&super::number::plain(name, value, self.locale)))
             }
             _ => Some(markup::value(value)),
         }
     }
+}
+
+/// A text in which each part behind a comma begins with a capital.
+fn capitalized_parts(text: &str) -> String {
+    let parts: Vec<String> = text
+        .split(", ")
+        .enumerate()
+        .map(|(at, part)| if at == 0 { part.to_owned() } else { case::capitalized(part) })
+        .collect();
+    parts.join(", ")
 }
