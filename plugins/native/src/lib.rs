@@ -2,12 +2,17 @@
 //! measuring the sandbox's cost. For development only; no wheel contains it.
 
 use carrel_arxiv::Arxiv;
+use carrel_brave::Brave;
 use carrel_crossref::Crossref;
 use carrel_csl::Csl;
 use carrel_datacite::DataCite;
 use carrel_doaj::Doaj;
+use carrel_duckduckgo::DuckDuckGo;
 use carrel_europepmc::EuropePmc;
 use carrel_eutils::Eutils;
+use carrel_exa::Exa;
+use carrel_google::Google;
+use carrel_hackernews::HackerNews;
 use carrel_jats::Jats;
 use carrel_office::Office;
 use carrel_openalex::OpenAlex;
@@ -16,10 +21,15 @@ use carrel_openlibrary::OpenLibrary;
 use carrel_page::Page;
 use carrel_pdf::Pdf;
 use carrel_pdk::{Error, Plugin};
+use carrel_reddit::Reddit;
 use carrel_render::Render;
+use carrel_searxng::SearXng;
 use carrel_semanticscholar::SemanticScholar;
+use carrel_serper::Serper;
+use carrel_tavily::Tavily;
 use carrel_tex::Tex;
 use carrel_unpaywall::Unpaywall;
+use carrel_youtube::YouTube;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -27,12 +37,17 @@ use pyo3::prelude::*;
 fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<String, Error>> {
     match plugin {
         "arxiv" => Some(Arxiv::parse(format, document)),
+        "brave" => Some(Brave::parse(format, document)),
         "crossref" => Some(Crossref::parse(format, document)),
         "csl" => Some(Csl::parse(format, document)),
         "datacite" => Some(DataCite::parse(format, document)),
         "doaj" => Some(Doaj::parse(format, document)),
+        "duckduckgo" => Some(DuckDuckGo::parse(format, document)),
         "europepmc" => Some(EuropePmc::parse(format, document)),
         "eutils" => Some(Eutils::parse(format, document)),
+        "exa" => Some(Exa::parse(format, document)),
+        "google" => Some(Google::parse(format, document)),
+        "hackernews" => Some(HackerNews::parse(format, document)),
         "jats" => Some(Jats::parse(format, document)),
         "office" => Some(Office::parse(format, document)),
         "openalex" => Some(OpenAlex::parse(format, document)),
@@ -40,10 +55,15 @@ fn parse_with(plugin: &str, format: &str, document: &str) -> Option<Result<Strin
         "openlibrary" => Some(OpenLibrary::parse(format, document)),
         "page" => Some(Page::parse(format, document)),
         "pdf" => Some(Pdf::parse(format, document)),
+        "reddit" => Some(Reddit::parse(format, document)),
         "render" => Some(Render::parse(format, document)),
+        "searxng" => Some(SearXng::parse(format, document)),
         "semanticscholar" => Some(SemanticScholar::parse(format, document)),
+        "serper" => Some(Serper::parse(format, document)),
+        "tavily" => Some(Tavily::parse(format, document)),
         "tex" => Some(Tex::parse(format, document)),
         "unpaywall" => Some(Unpaywall::parse(format, document)),
+        "youtube" => Some(YouTube::parse(format, document)),
         _ => None,
     }
 }

@@ -5,11 +5,12 @@ use crate::article::Selection;
 use crate::clear;
 use crate::dom::{Id, Tree};
 use crate::ending::trim_ending;
-use crate::hints::{Hints, Shown};
+use crate::hints::Hints;
 use crate::kind;
 use crate::measure::Measured;
 use crate::meta::Meta;
 use crate::posts;
+use crate::seen::Shown;
 
 /// The text of a page and what kind of page it is.
 pub(crate) struct Content {

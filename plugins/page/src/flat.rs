@@ -4,6 +4,7 @@ use carrel_pdk::document::{Block, Document, Kind, Section};
 use carrel_pdk::text::{collapse, decode_entities};
 
 use crate::dom::is_inline;
+use crate::styles::Looks;
 
 /// Elements whose content is no text.
 const MACHINERY: &[&str] =
@@ -41,7 +42,12 @@ pub(crate) fn read(page: &str) -> Document {
             }
             flush(&mut text, &mut section);
         }
-        if MACHINERY.contains(&name.as_str()) && !tag.starts_with('/') {
+        let machinery = MACHINERY.contains(&name.as_str());
+        if !tag.starts_with('/') && !machinery && is_hiding(&name, &tag[length..end.max(length)]) {
+            rest = behind(rest, &name);
+            continue;
+        }
+        if machinery && !tag.starts_with('/') {
             let close = format!("</{name}");
             let found = rest.char_indices().map(|(at, _)| at).find(|&at| {
                 rest.get(at..at + close.len()).is_some_and(|part| part.eq_ignore_ascii_case(&close))
@@ -55,6 +61,76 @@ pub(crate) fn read(page: &str) -> Document {
         document.sections.push(section);
     }
     document
+}
+
+/// Whether a start tag's element is not seen.
+pub(crate) fn is_hiding(name: &str, attributes: &str) -> bool {
+    !is_void(name) && (MACHINERY.contains(&name) || hides(attributes))
+}
+
+/// Whether a tag's attributes hide its element.
+fn hides(attributes: &str) -> bool {
+    let lower = attributes.to_ascii_lowercase();
+    let style = lower.split_once("style=").map(|(_, value)| {
+        let quote = value.chars().next().filter(|one| matches!(one, '"' | '\''));
+        match quote {
+            Some(quote) => value[1..].split(quote).next().unwrap_or_default(),
+            None => value.split_ascii_whitespace().next().unwrap_or_default(),
+        }
+    });
+    let styled = style.is_some_and(|style| {
+        let mut looks = Looks::default();
+        looks.read(style);
+        looks.hiding().is_some() || looks.is_tiny()
+    });
+    let named = |name: &str| lower.split_ascii_whitespace().any(|one| one == name);
+    styled
+        || named("hidden")
+        || lower.contains("hidden=\"\"")
+        || lower.contains("aria-hidden=\"true\"")
+        || lower.contains("aria-hidden=true")
+}
+
+fn is_void(name: &str) -> bool {
+    matches!(
+        name,
+        "area"
+            | "base"
+            | "br"
+            | "col"
+            | "embed"
+            | "hr"
+            | "img"
+            | "input"
+            | "link"
+            | "meta"
+            | "source"
+            | "track"
+            | "wbr"
+            | "html"
+            | "body"
+    )
+}
+
+/// What follows an element whose start tag was read; nothing if it is not closed.
+fn behind<'t>(text: &'t str, name: &str) -> &'t str {
+    let (mut rest, mut depth) = (text, 1_u32);
+    while let Some(at) = rest.find('<') {
+        let tag = &rest[at + 1..];
+        let (closes, inner) = tag.strip_prefix('/').map_or((false, tag), |inner| (true, inner));
+        let same = inner.get(..name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name))
+            && !inner[name.len()..]
+                .starts_with(|one: char| one.is_ascii_alphanumeric() || one == '-');
+        let end = tag.find('>').map_or(tag.len(), |end| end + 1);
+        rest = &tag[end..];
+        if same {
+            depth = if closes { depth - 1 } else { depth + 1 };
+        }
+        if depth == 0 {
+            return rest;
+        }
+    }
+    ""
 }
 
 fn words(text: &str) -> Option<String> {

@@ -5,8 +5,8 @@ use carrel_pdk::text::{Script, write_script};
 
 use crate::blocks::Blocks;
 use crate::dom::{Id, Tree, is_inline};
-use crate::hints::is_math_script;
 use crate::math;
+use crate::seen::is_math_script;
 
 /// A text builder: collapses whitespace, keeps the page's line breaks.
 #[derive(Debug, Default)]
@@ -23,8 +23,8 @@ impl Line {
             let trimmed = word.trim_end_matches(is_space);
             if !trimmed.is_empty() {
                 self.begin();
-                // Soft hyphens mark where a word may be divided; they are not part of it.
-                self.text.extend(trimmed.split('\u{ad}'));
+                // They mark where a word may be divided, or nothing; they are not part of it.
+                self.text.extend(trimmed.split(['\u{ad}', '\u{200b}', '\u{2060}', '\u{feff}']));
             }
             if trimmed.len() < word.len() {
                 self.space = true;
@@ -62,9 +62,9 @@ impl Line {
     }
 }
 
-/// Whitespace that collapses, and invisible separators.
+/// Whitespace that collapses.
 fn is_space(one: char) -> bool {
-    one.is_whitespace() || matches!(one, '\u{200b}' | '\u{feff}')
+    one.is_whitespace()
 }
 
 /// Whether an element is read as one word: a formula, a script, a picture.
@@ -146,12 +146,27 @@ fn note(blocks: &mut Blocks<'_>, id: Id, line: &mut Line) {
 /// Records a link.
 pub(crate) fn link(blocks: &mut Blocks<'_>, id: Id) {
     let Some(href) = blocks.tree.attribute(id, "href").map(str::trim) else { return };
-    let lower = href.get(..11).unwrap_or(href).to_ascii_lowercase();
-    if href.starts_with('#') || lower.starts_with("javascript:") || lower.starts_with("data:") {
+    if !leads_elsewhere(href) {
         return;
     }
     let text = blocks.tree.all_text(id);
     blocks.document.link(href, Some(&text));
+}
+
+/// Whether an address leads to another place that is read, not to a script, to data or to a place on
+/// the same page.
+pub(crate) fn leads_elsewhere(href: &str) -> bool {
+    // Browsers drop control characters and white space in a scheme.
+    let plain: String = href
+        .chars()
+        .filter(|one| !one.is_control() && !one.is_whitespace())
+        .take(12)
+        .collect::<String>()
+        .to_ascii_lowercase();
+    let scripts = ["javascript:", "vbscript:", "data:", "blob:", "file:", "filesystem:", "about:"];
+    !plain.is_empty()
+        && !plain.starts_with('#')
+        && !scripts.iter().any(|one| plain.starts_with(one))
 }
 
 /// Reads a run of nodes as one text; blocks in it are lines.

@@ -1,10 +1,10 @@
 //! Classifies pages: first whether it is the content, or a challenge, a login form or a paywall.
 
 use crate::dom::{Id, Tree};
-use crate::hints::{Shown, visible};
 use crate::measure::Stat;
 use crate::meta::Meta;
 use crate::needles::Needles;
+use crate::seen::{Shown, visible};
 
 /// Pages that are shown in place of another, by reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use carrel_pdk::id::{ArxivId, Doi};
 
 use crate::blocks::{self, Blocks, Piece};
 use crate::dom::{Id, Tree};
-use crate::hints::Shown;
 use crate::inline::{self, Line};
 use crate::math;
+use crate::seen::Shown;
 
 /// Classes of parts with their own member in a document, and of boilerplate around the paper.
 const ELSEWHERE: &[&str] = &[

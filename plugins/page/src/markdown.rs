@@ -6,6 +6,8 @@ use carrel_pdk::id::Doi;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::blocks::{self, DEEPEST, Piece};
+use crate::flat;
+use crate::inline::leads_elsewhere;
 
 /// A block that is open.
 struct Open {
@@ -33,6 +35,9 @@ pub(crate) fn read(source: &str) -> Document {
         metadata: None,
         links: Vec::new(),
         deep: 0,
+        html: None,
+        hidden: None,
+        hidden_chars: 0,
     };
     for event in Parser::new_ext(source, options) {
         reader.event(event);
@@ -43,6 +48,13 @@ pub(crate) fn read(source: &str) -> Document {
     reader.paragraph();
     let pieces = reader.open.pop().map(|open| open.pieces).unwrap_or_default();
     let mut document = reader.document;
+    if reader.hidden_chars > 0 {
+        let message = format!(
+            "hidden elements with {} characters of text were left out",
+            reader.hidden_chars
+        );
+        document.warn("hidden_text", message, None);
+    }
     if reader.deep > 0 {
         document.warn(
             "nested_too_deep",
@@ -82,6 +94,11 @@ struct Reader {
     metadata: Option<String>,
     links: Vec<(String, usize)>,
     deep: u32,
+    /// The HTML block that is being read.
+    html: Option<String>,
+    /// The element of HTML that hides what follows, and how many of its name are open.
+    hidden: Option<(String, u32)>,
+    hidden_chars: usize,
 }
 
 impl Reader {
@@ -96,6 +113,10 @@ impl Reader {
     fn push(&mut self, text: &str) {
         if let Some(metadata) = &mut self.metadata {
             metadata.push_str(text);
+            return;
+        }
+        if self.hidden.is_some() {
+            self.hidden_chars += crate::seen::visible(text);
             return;
         }
         self.top().text.push_str(text);
@@ -188,16 +209,15 @@ impl Reader {
                     self.top().pieces.push(Piece::Block(block));
                 }
             }
-            Event::Html(html) => {
-                let words = crate::plain_words(&html);
-                if !words.is_empty() {
-                    self.push(&words);
-                    self.push(" ");
-                }
-            }
+            Event::Html(html) => match &mut self.html {
+                Some(block) => block.push_str(&html),
+                None => self.markup(&html),
+            },
             Event::InlineHtml(html) => {
                 if html.to_ascii_lowercase().starts_with("<br") {
                     self.push("\n");
+                } else {
+                    self.markup(&html);
                 }
             }
             Event::FootnoteReference(label) => self.push(&format!("[{label}]")),
@@ -208,9 +228,62 @@ impl Reader {
         }
     }
 
+    /// Reads HTML in Markdown: its text, without comments, scripts and hidden elements, which may
+    /// also contain what follows in Markdown.
+    fn markup(&mut self, html: &str) {
+        let mut rest = html;
+        while let Some((before, tag)) = rest.split_once('<') {
+            self.words(before);
+            if let Some(comment) = tag.strip_prefix("!--") {
+                rest = comment.split_once("-->").map_or("", |(_, behind)| behind);
+                continue;
+            }
+            let closes = tag.starts_with('/');
+            let inner = tag.trim_start_matches('/');
+            if !inner.starts_with(|one: char| one.is_ascii_alphabetic() || matches!(one, '!' | '?'))
+            {
+                self.words("<");
+                rest = tag;
+                continue;
+            }
+            let end = inner.find('>').unwrap_or(inner.len());
+            let length =
+                inner.find(|one: char| !one.is_ascii_alphanumeric()).unwrap_or(end).min(end);
+            let name = inner[..length].to_ascii_lowercase();
+            match &mut self.hidden {
+                Some((hiding, open)) if *hiding == name => {
+                    *open = if closes { *open - 1 } else { *open + 1 };
+                    if *open == 0 {
+                        self.hidden = None;
+                    }
+                }
+                None if !closes && flat::is_hiding(&name, &inner[length..end]) => {
+                    self.hidden = Some((name, 1));
+                }
+                _ => {}
+            }
+            rest = inner.get(end + 1..).unwrap_or_default();
+        }
+        self.words(rest);
+    }
+
+    /// Adds the text between tags.
+    fn words(&mut self, text: &str) {
+        let words =
+            carrel_pdk::text::collapse(&carrel_pdk::text::decode_entities(text)).into_owned();
+        if !words.is_empty() {
+            self.push(&words);
+            self.push(" ");
+        }
+    }
+
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
-            Tag::Paragraph | Tag::Heading { .. } | Tag::HtmlBlock => self.paragraph(),
+            Tag::Paragraph | Tag::Heading { .. } => self.paragraph(),
+            Tag::HtmlBlock => {
+                self.paragraph();
+                self.html = Some(String::new());
+            }
             Tag::BlockQuote(_) => self.begin(Kind::Quote, false),
             Tag::CodeBlock(kind) => {
                 self.paragraph();
@@ -250,7 +323,12 @@ impl Reader {
 
     fn end(&mut self, tag: TagEnd) {
         match tag {
-            TagEnd::Paragraph | TagEnd::HtmlBlock => self.paragraph(),
+            TagEnd::Paragraph => self.paragraph(),
+            TagEnd::HtmlBlock => {
+                let html = self.html.take().unwrap_or_default();
+                self.markup(&html);
+                self.paragraph();
+            }
             TagEnd::Heading(level) => {
                 let level = match level {
                     HeadingLevel::H1 => 1,
@@ -293,7 +371,7 @@ impl Reader {
                 if let Some((href, at)) = self.links.pop() {
                     let text = self.top().text.get(at..).unwrap_or_default().to_owned();
                     let text = carrel_pdk::text::collapse(&text).into_owned();
-                    if !href.starts_with('#') {
+                    if leads_elsewhere(&href) && self.hidden.is_none() {
                         self.document.link(&href, Some(&text));
                     }
                 }

@@ -4,7 +4,7 @@ use carrel_pdk::document::{Block, Kind};
 use carrel_pdk::text::{Script, write_script};
 
 use crate::dom::{Id, Tree};
-use crate::hints::is_math_script;
+use crate::seen::is_math_script;
 
 /// The deepest nesting of a formula's elements that is read.
 const DEEPEST: u32 = 40;

@@ -7,11 +7,11 @@ use crate::blocks::{self, Blocks, Piece};
 use crate::content;
 use crate::dom::Tree;
 use crate::flat;
-use crate::hints;
 use crate::kind::{self, View, Wall};
 use crate::latexml;
 use crate::meta::{self, Meta};
 use crate::parser::{self, MAX_NODES, Unread};
+use crate::seen;
 
 /// Reads a page.
 pub(crate) fn read(page: &str) -> Result<Document, Error> {
@@ -33,7 +33,7 @@ pub(crate) fn read(page: &str) -> Result<Document, Error> {
     let meta = meta::read(&tree);
     let in_head = tree.find(0, "title").map(|id| tree.all_text(id)).unwrap_or_default();
     let title = title(&tree, &meta, &in_head);
-    let shown = hints::shown(&tree);
+    let shown = seen::shown(&tree);
     let view = View::new(&tree, &shown, &in_head);
     let language = tree.find(0, "html").and_then(|html| tree.attribute(html, "lang"));
     let language = language.map(str::trim).filter(|language| !language.is_empty());
@@ -80,12 +80,33 @@ pub(crate) fn read(page: &str) -> Result<Document, Error> {
         );
         document.warn("hidden_text", message, None);
     }
+    if shown.kept_chars > 0 {
+        let message = format!(
+            "{} characters that styles hide are most of the page and were kept: scripts show them, \
+             or nobody sees them",
+            shown.kept_chars
+        );
+        document.warn("hidden_text_kept", message, None);
+    }
+    if document.kind.as_deref() == Some("empty") && needs_browser(&tree) {
+        let message = "scripts write the text in a browser";
+        document.warn("needs_browser", message, None);
+    }
     meta.state(&mut document);
     if wall.is_some_and(|wall| wall != Wall::Paywall) {
         // A page shown in place of a work is not the work.
         document.identifiers = Identifiers::default();
     }
     Ok(document)
+}
+
+/// Whether an empty page has scripts that may write its text.
+fn needs_browser(tree: &Tree) -> bool {
+    tree.descendants(0).any(|id| {
+        tree.name(id) == "script"
+            && (tree.attribute(id, "src").is_some() || tree.end(id) > id + 1)
+            && !tree.attribute(id, "type").is_some_and(|kind| kind.contains("json"))
+    })
 }
 
 /// Whether a piece of a page offers the rest of the text for sale.

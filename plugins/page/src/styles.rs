@@ -1,0 +1,461 @@
+//! Reads the declarations of CSS by which a page hides text from its readers.
+//!
+//! Only properties that hide are read, and only values that hide whatever else a page declares. A
+//! text in the colour of its background counts as hidden where both colours are known.
+
+/// A colour, without transparency.
+type Colour = [u8; 3];
+
+/// What the declarations of an element say, as far as it concerns whether its text is seen.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Looks {
+    /// `display: none` or not.
+    gone: Option<bool>,
+    /// `visibility: hidden` or not.
+    unseen: Option<bool>,
+    /// `opacity: 0` or not.
+    clear: Option<bool>,
+    /// Letters of at most one pixel or not.
+    tiny: Option<bool>,
+    /// Positioned outside the flow or not.
+    lifted: Option<bool>,
+    /// Moved or indented far outside the page, by the property that says so.
+    far: [Option<bool>; 7],
+    /// Cut to nothing or not.
+    cut: Option<bool>,
+    narrow: Option<bool>,
+    flat: Option<bool>,
+    /// What exceeds the box is not shown, or is.
+    overflow: Option<bool>,
+    /// Scaled to nothing or moved far away, or not.
+    shrunk: Option<bool>,
+    /// Whether it changes: what is transparent may be faded in.
+    moves: bool,
+    /// The colour of the text; `None` inside is transparent.
+    colour: Option<Option<Colour>>,
+    /// The colour of the background; `None` inside is a picture or an unknown colour.
+    background: Option<Option<Colour>>,
+}
+
+/// How an element is hidden.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hiding {
+    /// Its box is not there: `display: none`, `visibility: hidden`.
+    Absent,
+    /// Its box is there, and its text cannot be seen.
+    Unseen,
+}
+
+/// Lengths in pixels from which a box is outside the page.
+const FAR: f32 = 480.0;
+
+impl Looks {
+    /// Reads declarations; later ones win.
+    pub(crate) fn read(&mut self, declarations: &str) {
+        for declaration in declarations.split(';') {
+            let Some((name, value)) = declaration.split_once(':') else { continue };
+            let name = name.trim();
+            if name.len() > 24 || value.len() > 400 {
+                continue;
+            }
+            let value = value.trim().to_ascii_lowercase();
+            let value = value.trim_end_matches("!important").trim_end();
+            self.declare(&name.to_ascii_lowercase(), value);
+        }
+    }
+
+    fn declare(&mut self, name: &str, value: &str) {
+        match name {
+            "display" => self.gone = Some(value == "none"),
+            "visibility" => self.unseen = Some(matches!(value, "hidden" | "collapse")),
+            "content-visibility" => self.unseen = Some(value == "hidden"),
+            "opacity" => {
+                self.clear = number(value)
+                    .map(|(number, unit)| number < if unit == "%" { 5.0 } else { 0.05 });
+            }
+            "font-size" => self.tiny = Some(length(value).is_some_and(|length| length <= 1.0)),
+            "font" => {
+                let size = value.split([' ', '/']).find_map(length);
+                self.tiny = Some(size.is_some_and(|length| length <= 1.0));
+            }
+            "position" => self.lifted = Some(matches!(value, "absolute" | "fixed")),
+            "left" => self.far[0] = Some(is_far(value)),
+            "top" => self.far[1] = Some(is_far(value)),
+            "right" => self.far[2] = Some(is_far(value)),
+            "bottom" => self.far[3] = Some(is_far(value)),
+            "text-indent" => self.far[4] = Some(is_far(value)),
+            "margin-left" => self.far[5] = Some(is_far(value)),
+            "margin-top" => self.far[6] = Some(is_far(value)),
+            "margin" => {
+                let mut values = value.split_ascii_whitespace();
+                self.far[6] = values.next().map(is_far);
+                self.far[5] = values.nth(2).map(is_far);
+            }
+            "clip" => self.cut = Some(is_empty_clip(value)),
+            "clip-path" => self.cut = Some(is_empty_path(value)),
+            "width" | "max-width" => self.narrow = Some(is_small(value)),
+            "height" | "max-height" => self.flat = Some(is_small(value)),
+            "overflow" | "overflow-x" | "overflow-y" => {
+                self.overflow = Some(value.contains("hidden") || value.contains("clip"));
+            }
+            "transform" | "scale" | "translate" => {
+                self.shrunk = Some(is_away(name, value));
+                self.moves |= value != "none";
+            }
+            "transition" | "animation" | "animation-name" | "will-change" => {
+                self.moves |= value != "none";
+            }
+            "color" => self.colour = colour(value).or(self.colour),
+            "-webkit-text-fill-color" => self.colour = colour(value).or(self.colour),
+            "background-color" => self.background = Some(colour(value).flatten()),
+            "background" => {
+                let picture = value.contains("url(") || value.contains("gradient");
+                let found = value.split_ascii_whitespace().find_map(|word| colour(word).flatten());
+                self.background = Some(found.or_else(|| colour(value).flatten()))
+                    .map(|found| found.filter(|_| !picture));
+            }
+            "background-image" if value != "none" => self.background = Some(None),
+            _ => {}
+        }
+    }
+
+    /// Whether a rule with these declarations may hide an element.
+    pub(crate) fn may_hide(&self) -> bool {
+        let yes = |one: Option<bool>| one == Some(true);
+        yes(self.gone)
+            || yes(self.unseen)
+            || yes(self.clear)
+            || yes(self.tiny)
+            || yes(self.cut)
+            || yes(self.shrunk)
+            || yes(self.narrow)
+            || yes(self.flat)
+            || self.far.iter().any(|&one| yes(one))
+            || self.colour == Some(None)
+            || (self.colour.is_some() && self.background.is_some())
+    }
+
+    /// Whether an element with these declarations is worth a closer look: a text may also have the
+    /// colour of a background that another element declares.
+    pub(crate) fn may_hide_or_colour(&self) -> bool {
+        self.may_hide() || self.colour.is_some()
+    }
+
+    /// Whether there is anything that the cascade needs.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds declarations that win.
+    pub(crate) fn add(&mut self, other: &Self) {
+        fn take<T: Copy>(mine: &mut Option<T>, other: Option<T>) {
+            *mine = other.or(*mine);
+        }
+        take(&mut self.gone, other.gone);
+        take(&mut self.unseen, other.unseen);
+        take(&mut self.clear, other.clear);
+        take(&mut self.tiny, other.tiny);
+        take(&mut self.lifted, other.lifted);
+        take(&mut self.cut, other.cut);
+        take(&mut self.narrow, other.narrow);
+        take(&mut self.flat, other.flat);
+        take(&mut self.overflow, other.overflow);
+        take(&mut self.shrunk, other.shrunk);
+        take(&mut self.colour, other.colour);
+        take(&mut self.background, other.background);
+        for (mine, &other) in self.far.iter_mut().zip(&other.far) {
+            take(mine, other);
+        }
+        self.moves |= other.moves;
+    }
+
+    /// How the declarations hide an element, by themselves.
+    pub(crate) fn hiding(&self) -> Option<Hiding> {
+        let yes = |one: Option<bool>| one == Some(true);
+        if yes(self.gone) || yes(self.unseen) {
+            return Some(Hiding::Absent);
+        }
+        let offset = self.far[..4].iter().any(|&one| yes(one)) && yes(self.lifted);
+        let indented = self.far[4..].iter().any(|&one| yes(one));
+        let boxed = yes(self.overflow) && (yes(self.flat) || yes(self.narrow));
+        let faded = yes(self.clear) && !self.moves;
+        let unseen = faded
+            || offset
+            || indented
+            || boxed
+            || yes(self.cut)
+            || yes(self.shrunk)
+            || self.colour == Some(None) && !self.has_picture();
+        unseen.then_some(Hiding::Unseen)
+    }
+
+    /// Whether letters are too small to be seen.
+    pub(crate) fn is_tiny(&self) -> bool {
+        self.tiny == Some(true)
+    }
+
+    /// Whether a size of letters is declared.
+    pub(crate) fn has_size(&self) -> bool {
+        self.tiny.is_some()
+    }
+
+    /// The colour of the text, if one is declared.
+    pub(crate) fn colour(&self) -> Option<Colour> {
+        self.colour.flatten()
+    }
+
+    /// The background, if one is declared: its colour, or `None` for a picture.
+    pub(crate) fn background(&self) -> Option<Option<Colour>> {
+        self.background
+    }
+
+    /// A text may be cut out of a picture.
+    fn has_picture(&self) -> bool {
+        self.background == Some(None)
+    }
+}
+
+/// Whether two colours cannot be told apart.
+pub(crate) fn is_alike(one: Colour, other: Colour) -> bool {
+    one.iter().zip(other).map(|(&one, other)| u32::from(one.abs_diff(other))).sum::<u32>() <= 24
+}
+
+/// A number and its unit.
+fn number(value: &str) -> Option<(f32, &str)> {
+    let end = value
+        .find(|one: char| !(one.is_ascii_digit() || matches!(one, '.' | '-' | '+')))
+        .unwrap_or(value.len());
+    let number = value.get(..end)?.parse().ok()?;
+    Some((number, value.get(end..)?.trim()))
+}
+
+/// A length in pixels; of a unit that depends on other elements, about.
+fn length(value: &str) -> Option<f32> {
+    let (number, unit) = number(value)?;
+    let pixels = match unit {
+        "px" => 1.0,
+        "" if number == 0.0 => 1.0,
+        "pt" => 1.33,
+        "em" | "rem" => 16.0,
+        "ex" | "ch" => 8.0,
+        "vw" | "vh" | "%" => 10.0,
+        "in" => 96.0,
+        "cm" => 38.0,
+        "mm" => 3.8,
+        _ => return None,
+    };
+    Some(number * pixels)
+}
+
+fn is_far(value: &str) -> bool {
+    length(value).is_some_and(|length| length <= -FAR || length >= 20.0 * FAR)
+}
+
+fn is_small(value: &str) -> bool {
+    !value.ends_with('%') && length(value).is_some_and(|length| (0.0..=1.0).contains(&length))
+}
+
+/// `rect(0, 0, 0, 0)` and `rect(1px, 1px, 1px, 1px)`.
+fn is_empty_clip(value: &str) -> bool {
+    let Some(inner) = value.strip_prefix("rect(").and_then(|rest| rest.strip_suffix(')')) else {
+        return false;
+    };
+    let sides: Vec<Option<f32>> =
+        inner.split([',', ' ']).filter(|side| !side.is_empty()).map(length).collect();
+    sides.len() == 4 && sides.iter().all(|side| side.is_some_and(|side| side.abs() <= 1.0))
+}
+
+/// `inset(50%)`, `inset(100%)`, `circle(0)`, and a polygon without area.
+fn is_empty_path(value: &str) -> bool {
+    if let Some(inner) = value.strip_prefix("inset(") {
+        let first = inner.split([' ', ')']).next().unwrap_or_default();
+        return number(first).is_some_and(|(size, unit)| unit == "%" && size >= 50.0);
+    }
+    let round = value.strip_prefix("circle(").or_else(|| value.strip_prefix("ellipse("));
+    round.is_some_and(|inner| {
+        let first = inner.split([' ', ')']).next().unwrap_or_default();
+        length(first).is_some_and(|size| size == 0.0)
+    }) || value == "polygon(0 0)"
+        || value == "polygon(0 0, 0 0, 0 0)"
+}
+
+/// Whether a transformation makes an element vanish.
+fn is_away(name: &str, value: &str) -> bool {
+    if name == "scale" {
+        return number(value).is_some_and(|(scale, _)| scale == 0.0);
+    }
+    if name == "translate" {
+        return value.split_ascii_whitespace().any(is_far);
+    }
+    for (function, inner) in value.split(')').filter_map(|part| part.split_once('(')) {
+        let mut numbers = inner.split(',').map(str::trim);
+        let away = match function.trim() {
+            "scale" | "scalex" | "scaley" | "scale3d" => {
+                numbers.any(|one| number(one).is_some_and(|(scale, _)| scale == 0.0))
+            }
+            "translate" | "translatex" | "translatey" | "translate3d" => {
+                // In percent of the element itself: slides of a carousel.
+                numbers.any(|one| !one.ends_with('%') && is_far(one))
+            }
+            _ => false,
+        };
+        if away {
+            return true;
+        }
+    }
+    false
+}
+
+/// A colour: `Some(None)` is transparent, `None` unknown.
+#[allow(clippy::option_option, reason = "transparent is not unknown")]
+pub(crate) fn colour(value: &str) -> Option<Option<Colour>> {
+    let value = value.trim();
+    if let Some(digits) = value.strip_prefix('#') {
+        return hex(digits);
+    }
+    if let Some(inner) = value.strip_prefix("rgb").and_then(|rest| rest.split_once('(')) {
+        let parts: Vec<(f32, &str)> = inner
+            .1
+            .trim_end_matches(')')
+            .split([',', ' ', '/'])
+            .filter(|part| !part.is_empty())
+            .filter_map(number)
+            .collect();
+        let [red, green, blue, rest @ ..] = parts.as_slice() else { return None };
+        if rest.first().is_some_and(|(alpha, _)| *alpha < 0.05) {
+            return Some(None);
+        }
+        let part = |one: &(f32, &str)| {
+            let scale = if one.1 == "%" { 2.55 } else { 1.0 };
+            (one.0 * scale).clamp(0.0, 255.0) as u8
+        };
+        return Some(Some([part(red), part(green), part(blue)]));
+    }
+    let named = match value {
+        "transparent" => return Some(None),
+        "white" => [255, 255, 255],
+        "black" => [0, 0, 0],
+        "snow" => [255, 250, 250],
+        "ivory" => [255, 255, 240],
+        "whitesmoke" => [245, 245, 245],
+        "ghostwhite" => [248, 248, 255],
+        "floralwhite" => [255, 250, 240],
+        "red" => [255, 0, 0],
+        "green" => [0, 128, 0],
+        "blue" => [0, 0, 255],
+        "yellow" => [255, 255, 0],
+        "gray" | "grey" => [128, 128, 128],
+        "silver" => [192, 192, 192],
+        "navy" => [0, 0, 128],
+        _ => return None,
+    };
+    Some(Some(named))
+}
+
+#[allow(clippy::option_option, reason = "transparent is not unknown")]
+fn hex(digits: &str) -> Option<Option<Colour>> {
+    if !digits.is_ascii() || !matches!(digits.len(), 3 | 4 | 6 | 8) {
+        return None;
+    }
+    let wide = digits.len() > 4;
+    let part = |at: usize| -> Option<u8> {
+        if wide {
+            u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()
+        } else {
+            Some(u8::from_str_radix(digits.get(at..=at)?, 16).ok()? * 17)
+        }
+    };
+    if part(3).is_some_and(|alpha| alpha < 13) {
+        return Some(None);
+    }
+    Some(Some([part(0)?, part(1)?, part(2)?]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hiding(style: &str) -> Option<Hiding> {
+        let mut looks = Looks::default();
+        looks.read(style);
+        looks.hiding()
+    }
+
+    #[test]
+    fn styles_that_hide_are_known() {
+        for style in [
+            "display:none",
+            "DISPLAY : None !important",
+            "visibility: hidden",
+            "color:red;display:none",
+        ] {
+            assert_eq!(hiding(style), Some(Hiding::Absent), "{style}");
+        }
+        for style in [
+            "opacity:0",
+            "opacity: 0.01",
+            "opacity:0%",
+            "position:absolute;left:-9999px",
+            "position:fixed; top:-100em",
+            "text-indent:-9999px",
+            "margin-left:-2000px",
+            "margin: 0 0 0 -9999px",
+            "clip:rect(0,0,0,0)",
+            "clip: rect(1px 1px 1px 1px)",
+            "clip-path:inset(50%)",
+            "clip-path:circle(0)",
+            "height:0;overflow:hidden",
+            "width:1px;overflow:hidden",
+            "max-height:0px;overflow-y:hidden",
+            "transform:scale(0)",
+            "transform: translateX(-9999px)",
+            "color:transparent",
+            "color:rgba(0,0,0,0)",
+            "color:#fff0",
+        ] {
+            assert_eq!(hiding(style), Some(Hiding::Unseen), "{style}");
+        }
+    }
+
+    #[test]
+    fn styles_that_show_are_not_taken_for_hiding() {
+        for style in [
+            "",
+            "display:block",
+            "opacity:.7",
+            "opacity:0;transition:opacity 1s",
+            "opacity:0;transform:translateY(20px)",
+            "position:absolute;left:-20px",
+            "left:-9999px",
+            "text-indent:-2em",
+            "margin-left:-15px",
+            "height:0",
+            "overflow:hidden",
+            "height:100%;overflow:hidden",
+            "width:0%;overflow:hidden",
+            "transform:translateX(-100%)",
+            "transform:scale(1.1)",
+            "clip-path:inset(10%)",
+            "clip:rect(0,100px,50px,0)",
+            "color:transparent;background:linear-gradient(red,blue)",
+            "display:none;display:block",
+            "font-size:0.9em",
+            "nonsense",
+            "a:b:c",
+        ] {
+            assert_eq!(hiding(style), None, "{style}");
+        }
+    }
+
+    #[test]
+    fn colours_are_compared_by_what_they_look_like() {
+        for (one, other) in [("white", "#fefefe"), ("#FFF", "rgb(255, 255, 255)"), ("red", "#f00")]
+        {
+            let (one, other) = (colour(&one.to_lowercase()), colour(other));
+            assert!(is_alike(one.flatten().unwrap(), other.flatten().unwrap()));
+        }
+        assert!(!is_alike(colour("#fff").flatten().unwrap(), colour("#ccc").flatten().unwrap()));
+        assert_eq!(colour("var(--x)"), None);
+        assert_eq!(colour("#12"), None);
+    }
+}
