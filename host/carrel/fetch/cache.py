@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from carrel.exchange import CacheHit, Headers, Response, Verdict
 
@@ -67,11 +68,11 @@ PLUGIN_SHARE = 8
 # Files of plugins that were not written for so long are removed: the plugin was changed or removed.
 _STALE_SECONDS = 30 * 86400.0
 
-# An entry from further in the future was stored under a wrong clock.
-_CLOCK_SLACK = 300.0
+#: An entry from further in the future was stored under a wrong clock.
+CLOCK_SLACK = 300.0
 
-# Bytes of a row beyond body, headers and URLs, roughly.
-_ROW_BYTES = 200
+#: Bytes of a row beyond body, headers and URLs, roughly.
+ROW_BYTES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,36 @@ def _modified(path: Path) -> float:
         return 0.0
 
 
+class ResponseCache(Protocol):
+    """What the fetch layer needs of a cache: `Cache`, or `RedisCache`."""
+
+    def get(
+        self, key: bytes, *, fresh_seconds: float, negative_seconds: float
+    ) -> CachedAnswer | None:
+        """See `Cache`."""
+        ...
+
+    def still_cached(self, hits: Sequence[CacheHit], version: object) -> object:
+        """See `carrel.exchange.CacheHitChecker`."""
+        ...
+
+    def put(self, key: bytes, response: Response, hops: Iterable[str], *, seconds: float) -> bool:
+        """See `Cache`."""
+        ...
+
+    def settle(self, keys: Iterable[bytes], verdict: Verdict) -> None:
+        """See `Cache`."""
+        ...
+
+    def remove(self, hits: Sequence[CacheHit]) -> None:
+        """See `Cache`."""
+        ...
+
+    def close(self) -> None:
+        """See `Cache`."""
+        ...
+
+
 class Cache:
     """The entries of one file. Thread-safe; several processes may share the file."""
 
@@ -195,10 +226,23 @@ class Cache:
         return now if all(cached.get(one.key) == one.stored for one in hits) else None
 
     def _is_fresh(self, answer: CachedAnswer | CacheHit) -> bool:
-        return answer.stored - _CLOCK_SLACK <= self._clock.wall() < answer.until
+        return answer.stored - CLOCK_SLACK <= self._clock.wall() < answer.until
 
-    def put(self, key: bytes, response: Response, hops: Iterable[str]) -> bool:
+    def put(
+        self,
+        key: bytes,
+        response: Response,
+        hops: Iterable[str],
+        *,
+        seconds: float = math.inf,  # noqa: ARG002 - of `ResponseCache`
+    ) -> bool:
         """Stores a response for `settle`, and evicts the oldest entries when the file is full.
+
+        Args:
+            key: of the request, see `cache_key`.
+            response: without secrets.
+            hops: the URLs of the redirects to it.
+            seconds: for which it is fresh; entries in a file stay until they are evicted.
 
         Returns:
             Whether it was stored; `get` finds it once `settle` has made it an entry.
@@ -207,13 +251,13 @@ class Cache:
             return False
         body = response.body.encode()
         headers = json.dumps(response.headers, separators=(",", ":"))
-        size = len(body) + len(headers) + len(response.url) + _ROW_BYTES
+        size = len(body) + len(headers) + len(response.url) + ROW_BYTES
         if size > self._max_bytes // 8:
             return False
         status, url, steps = response.status, response.url, "\n".join(hops)
         row = (
             _UNSETTLED + key, self._clock.wall(), 0, size, status, url, steps, headers,
-            _checksum(status, url, steps, headers, body), response.size, body,
+            checksum(status, url, steps, headers, body), response.size, body,
         )  # fmt: skip
         # Counting every row at every write would cost more than the write.
         self._unchecked += size
@@ -262,13 +306,13 @@ class Cache:
         )
 
     def _read(self, row: tuple[Any, ...], until: float) -> CachedAnswer:
-        stored, _, status, url, hops, headers, checksum, size, body = row
-        if _checksum(status, url, hops, headers, body) != checksum:
+        stored, _, status, url, hops, headers, expected, size, body = row
+        if checksum(status, url, hops, headers, body) != expected:
             raise ValueError("damaged")
         response = Response(
             status=status,
             url=url,
-            headers=_headers(headers),
+            headers=decode_headers(headers),
             body=body.decode(),
             size=size,
             cached=True,
@@ -283,12 +327,13 @@ class Cache:
 
 
 @lru_cache(256)
-def _headers(text: str) -> Headers:
+def decode_headers(text: str) -> Headers:
     """Decodes the headers of a row; a source sends the same few again and again."""
     return tuple((name, value) for name, value in json.loads(text))
 
 
-def _checksum(status: int, url: str, hops: str, headers: str, body: bytes) -> int:
+def checksum(status: int, url: str, hops: str, headers: str, body: bytes) -> int:
+    """Returns the checksum of an entry, by which a damaged one is found."""
     return zlib.crc32(f"{status} {url} {hops} {headers}".encode(), zlib.crc32(body))
 
 

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
+from carrel import telemetry
 from carrel.exchange import (
     CacheHit,
     Call,
@@ -27,10 +28,11 @@ from carrel.exchange import (
     Request,
     Response,
     Verdict,
+    report_denials,
 )
 
 from . import failures, requestlog
-from .cache import PLUGIN_SHARE, Cache, cache_key, partition_path
+from .cache import PLUGIN_SHARE, Cache, ResponseCache, cache_key, partition_path
 from .clock import Clock, SystemClock
 from .identity import Secret, without_secret_parameters
 from .pending_request import (
@@ -45,6 +47,8 @@ from .settings import FetchSettings
 from .url import Target, UrlFault, parse_url
 
 if TYPE_CHECKING:
+    from carrel.state.redis_server import RedisServer
+
     from .connect import Dialer
     from .engine import Engine, FetchBatch, LoopThread
     from .resolve import Resolver
@@ -78,7 +82,7 @@ class FetchClient:
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
-        self._caches: dict[str, Cache] = {}
+        self._caches: dict[str, ResponseCache] = {}
         self._held: dict[str, HeldBytes] = {}
         self._resolver = resolver
         self._dialer = dialer
@@ -87,20 +91,35 @@ class FetchClient:
         self._loop: LoopThread | None = None
         self._engine: Engine | None = None
         self._closed = False
+        self._server: RedisServer | None = None
+        if settings.redis is not None:
+            from carrel.state.redis_server import acquire_server
+
+            self._server = acquire_server(settings.redis)
 
     def for_plugin(self, policy: Policy, secrets: Sequence[Secret] = ()) -> PluginFetcher:
         """Returns the fetcher of one plugin, bound to its policy and secrets."""
         return PluginFetcher(self, policy, tuple(secrets))
 
-    def cache(self, partition: str) -> Cache:
+    def cache(self, partition: str) -> ResponseCache:
         """Returns the cache of one partition; no other reads or writes it."""
         with self._lock:
             if partition not in self._caches:
                 settings = self.settings
                 path, max_bytes = settings.cache_path, settings.cache_max_bytes
-                if partition and path is not None:
-                    path, max_bytes = partition_path(path, partition), max_bytes // PLUGIN_SHARE
-                self._caches[partition] = Cache(path, max_bytes, self.clock)
+                if partition:
+                    max_bytes //= PLUGIN_SHARE
+                if self._server is not None:
+                    from .redis_cache import RedisCache
+
+                    cache: ResponseCache = RedisCache(
+                        self._server, partition, max_bytes, self.clock
+                    )
+                else:
+                    if partition and path is not None:
+                        path = partition_path(path, partition)
+                    cache = Cache(path, max_bytes, self.clock)
+                self._caches[partition] = cache
             return self._caches[partition]
 
     def held_bytes(self, partition: str) -> HeldBytes:
@@ -123,12 +142,21 @@ class FetchClient:
                     dialer=self._dialer,
                     clock=self.clock,
                     jitter=self._jitter,
+                    server=self._server,
                 )
             return self._loop.submit(self._engine.run(batch))
+
+    def upstreams(self) -> list[telemetry.UpstreamState]:
+        """Returns the pace and the breaker of every upstream that was asked. Thread-safe."""
+        with self._lock:
+            engine = self._engine
+        return [] if engine is None else engine.upstreams()
 
     def close(self) -> None:
         """Cancels running requests, closes connections and files. Idempotent."""
         with self._lock:
+            if self._closed:
+                return
             self._closed = True
             loop, engine = self._loop, self._engine
             self._loop = self._engine = None
@@ -138,6 +166,10 @@ class FetchClient:
             loop.stop()
         for cache in caches:
             cache.close()
+        if self._server is not None:
+            from carrel.state.redis_server import release_server
+
+            release_server(self._server)
 
     def __enter__(self) -> Self:
         return self
@@ -206,6 +238,12 @@ class PluginFetcher:
         if call.has_ended() or not charge_requests(call, 1):
             return failures.not_made(url)
         request = Request("GET", url, (("accept", accept),))
+        outcome = self._download(request, sink, call)
+        report_denials(call, [outcome])
+        return outcome
+
+    def _download(self, request: Request, sink: FileSink, call: Call) -> Outcome:
+        url = request.url
         plan = self._planned(request)
         if plan.target is None or plan.rule is None:
             assert plan.refusal is not None, "what is not allowed is refused"
@@ -258,6 +296,9 @@ class PluginFetcher:
         if not refresh:
             answer = self._from_cache(plan.key, plan.rule, request, call)
             if answer is not None:
+                observer = telemetry.observer()
+                if observer is not None:
+                    observer.cache(self._policy.plugin, "hit")
                 if requestlog.log.isEnabledFor(logging.INFO):
                     self._log(request, target, call, started, answer)
                 return answer
@@ -273,7 +314,8 @@ class PluginFetcher:
 
     def _plan(self, method: str, url: str, headers: Headers, body: str) -> _Plan:
         """Checks a request by the policy alone, so with the same result every time."""
-        parsed = parse_url(url, upgrade=self._policy.public_web is not None)
+        on_the_web = self._policy.public_web is not None
+        parsed = parse_url(url, upgrade=on_the_web, any_port=on_the_web)
         if isinstance(parsed, UrlFault):
             return _Plan(None, refusal=failures.denied(url, parsed.reason, parsed.message))
         target = without_secret_parameters(parsed, self._secrets)
@@ -298,7 +340,7 @@ class PluginFetcher:
         if found is None:
             return None
         for hop in found.hops:
-            target = parse_url(hop)
+            target = parse_url(hop, any_port=self._policy.public_web is not None)
             if isinstance(target, UrlFault) or isinstance(
                 self._policy.check(request.method, target), Failure
             ):

@@ -23,9 +23,11 @@ from functools import partial
 from typing import Any, TypeVar
 
 from .http1 import HTTPConnection
+from .policy.endpoint import Endpoint
 from .resolve import Resolver, check_answers, system_resolver
 from .settings import FetchSettings
 from .tls import client_context
+from .url import HTTPS_PORT
 
 log = logging.getLogger("carrel.fetch")
 
@@ -89,13 +91,22 @@ class Connection:
         host: the name that its certificate is for.
         address: the checked address.
         http: speaks HTTP over it.
+        port: of the address.
     """
 
-    def __init__(self, partition: str, host: str, address: str, http: HTTPConnection) -> None:
+    def __init__(
+        self,
+        partition: str,
+        host: str,
+        address: str,
+        http: HTTPConnection,
+        port: int = HTTPS_PORT,
+    ) -> None:
         self.partition = partition
         self.host = host
         self.address = address
         self.http = http
+        self.port = port
 
 
 class Connections:
@@ -114,14 +125,26 @@ class Connections:
         self._lookup_tasks: set[asyncio.Future[Any]] = set()
         self._warned: set[tuple[str, str]] = set()
 
-    async def resolve(self, host: str, partition: str) -> tuple[str, ...]:
+    async def resolve(
+        self, host: str, partition: str, endpoint: Endpoint | None = None
+    ) -> tuple[str, ...]:
         """Returns the addresses of the name, all checked.
+
+        Args:
+            host: the name.
+            partition: of the request.
+            endpoint: in place of the name, a server of the operator's own, which may be on other
+                addresses.
 
         Raises:
             OSError: the lookup failed or timed out, or too many others are running.
             NoAddressError: there are none.
             PrivateAddressError: one of them is not public.
         """
+        if endpoint is not None:
+            host = endpoint.host
+            if endpoint.is_address:
+                return self._checked(host, (host,), endpoint)
         if partition and self._lookups[partition] >= _LOOKUPS:
             raise OSError("too many lookups are under way")
         # Counted until it ends, not until its caller stops waiting: it occupies a thread.
@@ -133,19 +156,34 @@ class Connections:
             answers = tuple(await asyncio.shield(lookup))
         if not answers:
             raise NoAddressError
-        why = check_answers(answers)
+        return self._checked(host, answers, endpoint)
+
+    def _checked(
+        self, host: str, answers: tuple[str, ...], endpoint: Endpoint | None
+    ) -> tuple[str, ...]:
+        """Returns addresses if all are allowed."""
+        why = check_answers(answers) if endpoint is None else endpoint.refusal(answers)
         if why:
             self._warn(host, why, answers)
             raise PrivateAddressError(why)
         return answers
 
-    def idle(self, partition: str, host: str, addresses: tuple[str, ...]) -> Connection | None:
+    def idle(
+        self, partition: str, host: str, addresses: tuple[str, ...], port: int = HTTPS_PORT
+    ) -> Connection | None:
         """Returns an idle connection of the partition to one of the checked addresses, if any."""
         pool = self._pools.get(partition)
-        return None if pool is None else pool.take(host, addresses)
+        return None if pool is None else pool.take(host, addresses, port)
 
-    async def connect(self, partition: str, host: str, addresses: tuple[str, ...]) -> Connection:
-        """Makes a new connection to one of the checked addresses.
+    async def connect(
+        self,
+        partition: str,
+        host: str,
+        addresses: tuple[str, ...],
+        port: int = HTTPS_PORT,
+        endpoint: Endpoint | None = None,
+    ) -> Connection:
+        """Makes a new connection to one of the checked addresses; arguments as of `resolve`.
 
         Raises:
             NotConnectedError: no address accepted, or proved to be the host.
@@ -153,10 +191,14 @@ class Connections:
         if self._context is None:
             self._context = client_context(self._settings.ca_bundle)
         if not partition:
-            return await self._connect(self._context, partition, host, addresses)
+            return await self._connect(
+                self._context, partition, host, addresses, port, endpoint=endpoint
+            )
         permits = self._handshakes.setdefault(partition, asyncio.Semaphore(_HANDSHAKES))
         async with permits:
-            return await self._connect(self._context, partition, host, addresses)
+            return await self._connect(
+                self._context, partition, host, addresses, port, endpoint=endpoint
+            )
 
     def give_back(self, connection: Connection) -> None:
         """Returns a connection to the pool if no bytes are left on it, otherwise closes it."""
@@ -179,7 +221,14 @@ class Connections:
             lookup.cancel()
 
     async def _connect(
-        self, context: ssl.SSLContext, partition: str, host: str, addresses: tuple[str, ...]
+        self,
+        context: ssl.SSLContext,
+        partition: str,
+        host: str,
+        addresses: tuple[str, ...],
+        port: int,
+        *,
+        endpoint: Endpoint | None,
     ) -> Connection:
         end = asyncio.get_running_loop().time() + self._settings.connect_seconds
         fault = NotConnectedError()
@@ -188,7 +237,7 @@ class Connections:
             share = left if place == len(addresses) else min(left, _CONNECT_SHARE_SECONDS)
             try:
                 async with asyncio.timeout(share):
-                    stream = await self._open(context, host, address)
+                    stream = await self._open(context, host, address, port, endpoint)
             except TimeoutError:
                 fault = NotConnectedError(silent=True)
             except ssl.SSLCertVerificationError:
@@ -198,12 +247,24 @@ class Connections:
                 fault = NotConnectedError()
             else:
                 http = HTTPConnection(stream, read_seconds=self._settings.read_seconds)
-                return Connection(partition, host, address, http)
+                return Connection(partition, host, address, http, port)
         raise fault
 
-    async def _open(self, context: ssl.SSLContext, host: str, address: str) -> TLSStream:
-        real_host, real_port = self._dialer(address, 443)
-        return await open_stream(real_host, real_port, context=context, host=host)
+    async def _open(
+        self,
+        context: ssl.SSLContext,
+        host: str,
+        address: str,
+        port: int,
+        endpoint: Endpoint | None,
+    ) -> TLSStream | PlainStream:
+        if endpoint is None:
+            real_host, real_port = self._dialer(address, port)
+            return await open_stream(real_host, real_port, context=context, host=host)
+        real_host, real_port = self._dialer(address, endpoint.port)
+        if endpoint.scheme == "http":
+            return PlainStream(await _connected(real_host, real_port))
+        return await open_stream(real_host, real_port, context=context, host=endpoint.host)
 
     def _looked_up(self, partition: str, lookup: asyncio.Future[Any]) -> None:
         self._lookup_tasks.discard(lookup)
@@ -236,15 +297,19 @@ class _IdlePool:
         """Adds a connection that is ready for another request."""
         timer = asyncio.get_running_loop().call_later(self._seconds, self._expire, connection)
         self._timers[connection] = timer
-        same = [one for one in self._timers if one.host == connection.host]
+        place = connection.host, connection.port
+        same = [one for one in self._timers if (one.host, one.port) == place]
         if len(same) > _IDLE_PER_HOST:
             self._expire(same[0])
         elif self._limit is not None and len(self._timers) > self._limit:
             self._expire(next(iter(self._timers)))
 
-    def take(self, host: str, addresses: tuple[str, ...]) -> Connection | None:
+    def take(
+        self, host: str, addresses: tuple[str, ...], port: int = HTTPS_PORT
+    ) -> Connection | None:
         """Returns the last used connection that has received nothing since."""
-        for connection in reversed([one for one in self._timers if one.host == host]):
+        fitting = [one for one in self._timers if (one.host, one.port) == (host, port)]
+        for connection in reversed(fitting):
             self._timers.pop(connection).cancel()
             if connection.address in addresses and connection.http.is_quiet():
                 return connection
@@ -356,6 +421,47 @@ class TLSStream:
             await loop.sock_sendall(self._sock, self._outgoing.read())
 
 
+class PlainStream:
+    """One connection without TLS, to a server of the operator's own.
+
+    Args:
+        sock: connected, not blocking.
+    """
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+
+    async def read(self) -> bytes:
+        """Returns the next bytes, 16 KiB at most; empty at the end.
+
+        Raises:
+            OSError: the connection broke.
+        """
+        return await asyncio.get_running_loop().sock_recv(self._sock, _READ_BYTES)
+
+    async def write(self, data: bytes) -> None:
+        """Sends all of the bytes.
+
+        Raises:
+            OSError: the connection broke.
+        """
+        await asyncio.get_running_loop().sock_sendall(self._sock, data)
+
+    def unread(self) -> bool:
+        """Whether anything arrived that was not read: bytes, an end, or a fault."""
+        try:
+            self._sock.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+        return True
+
+    def close(self) -> None:
+        """Closes the socket. Idempotent."""
+        self._sock.close()
+
+
 async def open_stream(address: str, port: int, *, context: ssl.SSLContext, host: str) -> TLSStream:
     """Connects to an address and verifies the certificate against a name.
 
@@ -368,18 +474,28 @@ async def open_stream(address: str, port: int, *, context: ssl.SSLContext, host:
     Raises:
         OSError: no connection, or a certificate that is refused (`ssl.SSLCertVerificationError`).
     """
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
+    sock = await _connected(address, port)
     try:
-        sock.setblocking(False)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        await asyncio.get_running_loop().sock_connect(sock, (address, port))
         stream = TLSStream(sock, context, host)
         await stream.shake_hands()
     except BaseException:
         sock.close()
         raise
     return stream
+
+
+async def _connected(address: str, port: int) -> socket.socket:
+    """Returns a socket that is connected to an IP address."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        await asyncio.get_running_loop().sock_connect(sock, (address, port))
+    except BaseException:
+        sock.close()
+        raise
+    return sock
 
 
 def dial_directly(address: str, port: int) -> tuple[str, int]:

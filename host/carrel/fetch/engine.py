@@ -10,12 +10,14 @@ import threading
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Generic, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from carrel import telemetry
 from carrel.exchange import Call, Failure, FailureKind, Outcome, Response
 
 from . import failures, requestlog
-from .cache import CACHEABLE, Cache
+from .cache import CACHEABLE, ResponseCache
 from .clock import Clock
 from .connect import Connections, Dialer
 from .pending_request import MAX_ATTEMPTS, Finished, OverBudgetError, PendingRequest
@@ -24,12 +26,20 @@ from .resolve import Resolver
 from .robots import Robots
 from .scheduler import FREE_SECONDS
 from .settings import FetchSettings
-from .token_buckets import TokenBuckets
+from .token_buckets import PaceStore, TokenBuckets
 from .upstream import Upstreams
+
+if TYPE_CHECKING:
+    from carrel.state.redis_server import RedisServer
+
+    from .redis_buckets import RedisTokenBuckets
 
 log = logging.getLogger("carrel.fetch")
 
 T = TypeVar("T")
+
+#: Threads that wait for Redis: more upstreams than that queue for it.
+_REDIS_THREADS = 4
 
 
 class FetchBatch:
@@ -74,14 +84,18 @@ class Engine:
         dialer: Dialer | None,
         clock: Clock,
         jitter: Callable[[], float] = random.random,
+        server: RedisServer | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._connections = Connections(settings, resolver, dialer)
-        self._buckets = TokenBuckets(settings.pace_path, clock)
+        self._shared_pace = None if server is None else _shared_pace(server, settings)
+        self._buckets: PaceStore = self._shared_pace or TokenBuckets(settings.pace_path, clock)
         # One thread per file: SQLite allows one writer, and no file's writer waits for another's.
-        self._pace_thread = ThreadPoolExecutor(1, "carrel-pace")
-        self._cache_threads: dict[Cache, ThreadPoolExecutor] = {}
+        self._pace_thread = ThreadPoolExecutor(
+            1 if server is None else _REDIS_THREADS, "carrel-pace"
+        )
+        self._cache_threads: dict[ResponseCache, ThreadPoolExecutor] = {}
         self._upstreams = Upstreams(
             settings,
             self._connections,
@@ -89,6 +103,7 @@ class Engine:
             executor=self._pace_thread,
             clock=clock,
             jitter=jitter,
+            circuits=self._shared_pace,
         )
         self._shared: Coalescer[Finished] = Coalescer()
         self._robots = Robots(clock)
@@ -118,6 +133,10 @@ class Engine:
             # The guest receives the responses now, and its memory has its own limit.
             for pending in batch.pending_requests:
                 pending.charge.drop()
+
+    def upstreams(self) -> list[telemetry.UpstreamState]:
+        """Returns the state of every upstream. Thread-safe."""
+        return self._upstreams.states()
 
     async def aclose(self) -> None:
         """Cancels running requests; closes connections and files."""
@@ -150,6 +169,9 @@ class Engine:
         call.attempts.extend(finished.attempts[: max(room, 0)])
         if finished.stored:
             call.unsettled.append(pending.key)
+        observer = telemetry.observer()
+        if observer is not None and pending.rule.cache_seconds > 0 and pending.sink is None:
+            observer.cache(pending.plugin, "miss" if led else "shared")
         if isinstance(outcome, Response):
             if not led:
                 outcome = _charge_shared(pending, outcome)
@@ -208,8 +230,21 @@ class Engine:
         if thread is None:
             thread = self._cache_threads[cache] = ThreadPoolExecutor(1, "carrel-cache")
         return await asyncio.get_running_loop().run_in_executor(
-            thread, cache.put, pending.key, outcome, finished.hops
+            thread,
+            partial(
+                cache.put,
+                pending.key,
+                outcome,
+                finished.hops,
+                seconds=pending.rule.cache_seconds,
+            ),
         )
+
+
+def _shared_pace(server: RedisServer, settings: FetchSettings) -> RedisTokenBuckets:
+    from .redis_buckets import RedisTokenBuckets
+
+    return RedisTokenBuckets(server, settings.breaker_failures)
 
 
 def _joined() -> str:

@@ -70,6 +70,17 @@ def rate_limited(url: str, host: str, seconds: float) -> Failure:
     )
 
 
+def pace_unknown(url: str, seconds: float) -> Failure:
+    """The store of the rate limits cannot be used, so the request was not sent."""
+    return Failure(
+        FailureKind.RATE_LIMITED,
+        clean_url(url),
+        "the rate limits that servers share cannot be read now, so the request was not sent; "
+        f"try again in {seconds:.1f} s",
+        seconds=round(seconds, 3),
+    )
+
+
 def too_large(url: str, host: str, cap: int, *, what: str = "the answer") -> Failure:
     """A body passes its cap."""
     return Failure(

@@ -139,7 +139,7 @@ def without_secret_parameters(target: Target, secrets: Sequence[Secret]) -> Targ
             kept.append(part)
     if len(kept) == len(parts):
         return target
-    return Target(target.host, target.path, "&".join(kept) or None)
+    return Target(target.host, target.path, "&".join(kept) or None, target.port)
 
 
 def attach(target: Target, secrets: Sequence[Secret], homepage: str | None) -> Attachment:

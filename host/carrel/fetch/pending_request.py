@@ -9,7 +9,7 @@ from typing import Any
 from carrel.errors import LimitExceeded
 from carrel.exchange import Call, FileSink, Headers, Outcome
 
-from .cache import Cache
+from .cache import ResponseCache
 from .identity import Secret
 from .policy.rules import HostRule, Policy
 from .url import Target
@@ -60,7 +60,7 @@ class PendingRequest:
     key: bytes
     refresh: bool
     charge: Charge
-    cache: Cache
+    cache: ResponseCache
     sink: FileSink | None = None
     own_end: bool = False
     attempts: list[dict[str, Any]] = field(default_factory=list)

@@ -189,7 +189,8 @@ class ReplayingFetcher:
         """Returns why policy refuses a request; None if it does not."""
         if self._policy is None:
             return None
-        target = parse_url(request.url, upgrade=self._policy.public_web is not None)
+        on_the_web = self._policy.public_web is not None
+        target = parse_url(request.url, upgrade=on_the_web, any_port=on_the_web)
         if isinstance(target, UrlFault):
             return failures.denied(request.url, target.reason, target.message)
         allowed = self._policy.check(request.method, target)

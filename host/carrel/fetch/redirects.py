@@ -147,7 +147,9 @@ class RedirectChain:
             return failures.unreachable(
                 here.url, f"{here.host} redirects to nowhere", status=answer.status
             )
-        target = resolve_redirect(here, location)
+        target = resolve_redirect(
+            here, location, any_port=self._pending.policy.public_web is not None
+        )
         if isinstance(target, UrlFault):
             return failures.denied(
                 here.url, target.reason, f"{here.host} redirects to a bad URL: {target.message}"

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from .clock import Clock
+from .token_buckets import Slot
 
 _FIRST_BACKOFF = 0.5
 _LONGEST_BACKOFF = 8.0
@@ -99,6 +100,10 @@ def declared_interval(headers: Iterable[tuple[str, str]]) -> float | None:
     return min(int(interval) / int(limit), 60.0)
 
 
+#: Times that a breaker is open after which failures may be forgotten where memory is short.
+_REMEMBERED = 10
+
+
 class Breaker:
     """A circuit breaker: open after `failures` in a row for `seconds`, jittered; then one probe.
 
@@ -118,6 +123,7 @@ class Breaker:
         self._jitter = jitter
         self._failures = 0
         self._open_until = 0.0
+        self._failed_at = 0.0
         self._probing = False
 
     @property
@@ -126,6 +132,19 @@ class Breaker:
         if self._failures < self._limit:
             return 0.0
         return max(0.0, self._open_until - self._clock.monotonic())
+
+    @property
+    def failures(self) -> int:
+        """Failures in a row."""
+        return self._failures
+
+    @property
+    def is_forgettable(self) -> bool:
+        """Whether a new breaker may take its place: not open, and without a recent failure."""
+        if self._probing or self.wait:
+            return False
+        forgotten = self._failed_at + _REMEMBERED * self._seconds
+        return self._failures == 0 or self._clock.monotonic() >= forgotten
 
     def admit(self) -> float:
         """Returns 0 when a request may go, otherwise the seconds until one may.
@@ -145,13 +164,23 @@ class Breaker:
         self._failures = 0
         self._probing = False
 
-    def failed(self) -> None:
-        """Counts a failure: a broken connection, no response, or a server error."""
+    async def consult(self, _slot: Slot) -> float:
+        """Returns the seconds to wait by what other processes say; 0 if they say nothing."""
+        return 0.0
+
+    def failed(self) -> float:
+        """Counts a failure: a broken connection, no response, or a server error.
+
+        Returns:
+            The seconds for which the circuit opens, if this failure is one too many.
+        """
         self._failures += 1
+        self._failed_at = self._clock.monotonic()
         self._probing = False
+        seconds = self._seconds * (0.8 + 0.4 * self._jitter())
         if self._failures >= self._limit:
-            spread = 0.8 + 0.4 * self._jitter()
-            self._open_until = self._clock.monotonic() + self._seconds * spread
+            self._open_until = self._clock.monotonic() + seconds
+        return seconds
 
     def abandoned(self) -> None:
         """Ends a probe without an outcome: the request ended for a reason of ours."""

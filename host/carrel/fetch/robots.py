@@ -107,7 +107,7 @@ class Robots:
     async def _rules(
         self, target: Target, partition: str, fetch: FetchFile
     ) -> RobotsRules | Failure:
-        key = (partition, target.host)
+        key = (partition, target.authority)
         known = self._known(key)
         if known is not None:
             return known
@@ -141,7 +141,7 @@ class Robots:
 
     async def _fetched(self, target: Target, fetch: FetchFile) -> RobotsRules | Failure:
         sink = RobotsSink()
-        outcome = await fetch(Target(target.host, "/robots.txt"), sink)
+        outcome = await fetch(Target(target.host, "/robots.txt", port=target.port), sink)
         if isinstance(outcome, Failure):
             if sink.is_full:
                 return await _parsed(bytes(sink.data))

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from carrel.state.redis_settings import RedisSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +18,8 @@ class FetchSettings:
         cache_path: SQLite file of responses; None disables the cache.
         pace_path: SQLite file of token buckets, shared by all processes that use it; None paces
             this process alone.
+        redis: the server that replaces both files, so that processes on several machines share
+            cache, pace and circuit breakers; None uses the files.
         homepage: a page about this software for the User-Agent; sent to every upstream.
         connect_seconds: for connecting, TLS handshake included.
         read_seconds: for which an upstream may be silent.
@@ -40,6 +46,7 @@ class FetchSettings:
 
     cache_path: Path | None = None
     pace_path: Path | None = None
+    redis: RedisSettings | None = None
     homepage: str | None = None
     connect_seconds: float = 10.0
     read_seconds: float = 30.0

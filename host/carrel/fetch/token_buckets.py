@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from .clock import Clock
 from .database import Database
@@ -38,6 +38,9 @@ WHERE upstream LIKE 'plugin/%' AND full_at < CAST(strftime('%s', 'now') AS REAL)
 #: Seconds to wait for another process's transaction; a longer one means a stuck process.
 _BUSY_SECONDS = 2.0
 
+#: Copies in memory after which those of full buckets are removed.
+_MOST_KEPT = 1024
+
 # A slot this close is due: timers wake a little early.
 _DUE = 0.001
 
@@ -55,14 +58,43 @@ class Slot:
     Attributes:
         wait: 0 when the slot was taken, else the seconds until one may be due.
         full_at: of a taken slot: when its bucket is full if no other is taken.
+        circuit_seconds: how long the upstream's circuit stays open, by what replicas share; no slot
+            was taken then.
+        failures: of the upstream in a row, over all replicas.
     """
 
     wait: float
     full_at: float = 0.0
+    circuit_seconds: float = 0.0
+    failures: int = 0
 
 
 # (full_at, now) → the outcome, and the bucket's new full_at, or None if it does not change.
 _Decide = Callable[[float, float], "tuple[Slot, float | None]"]
+
+
+class PaceStore(Protocol):
+    """What an upstream's queue needs of the buckets: `TokenBuckets`, or `RedisTokenBuckets`."""
+
+    def take(self, upstream: str, interval: float, burst: int) -> Slot:
+        """See `TokenBuckets`."""
+        ...
+
+    def keep(self, upstream: str, interval: float, burst: int, slot: Slot) -> Slot:
+        """See `TokenBuckets`."""
+        ...
+
+    def give_back(self, upstream: str, interval: float, slot: Slot) -> None:
+        """See `TokenBuckets`."""
+        ...
+
+    def penalise(self, upstream: str, interval: float, burst: int, seconds: float) -> None:
+        """See `TokenBuckets`."""
+        ...
+
+    def close(self) -> None:
+        """See `TokenBuckets`."""
+        ...
 
 
 class TokenBuckets:
@@ -71,6 +103,7 @@ class TokenBuckets:
     def __init__(self, path: Path | None, clock: Clock) -> None:
         self._clock = clock
         self._memory: dict[str, tuple[float, float]] = {}
+        self._most = _MOST_KEPT
         self._lock = threading.Lock()
         self._database = (
             None
@@ -151,8 +184,13 @@ class TokenBuckets:
         return answer
 
     def _remember(self, upstream: str, full_at: float | None, now: float) -> None:
-        if full_at is not None:
-            self._memory[upstream] = (full_at, now)
+        if full_at is None:
+            return
+        self._memory[upstream] = (full_at, now)
+        if len(self._memory) > self._most:
+            # A bucket that is full is as one that was never used.
+            self._memory = {name: one for name, one in self._memory.items() if one[0] > now}
+            self._most = max(_MOST_KEPT, 2 * len(self._memory))
 
 
 def _take_if_due(

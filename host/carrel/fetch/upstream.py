@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
+from carrel import telemetry
 from carrel.exchange import FILE_STATUSES, Failure, FileRefusedError
 
 from . import failures
@@ -33,7 +34,9 @@ from .http1 import (
     WireRequest,
 )
 from .identity import Attachment
+from .least_recent import LeastRecent
 from .pending_request import OverBudgetError, PendingRequest, RawResponse
+from .policy.endpoint import ENDPOINT
 from .policy.rules import HostRule, Policy
 from .receive import receive_file
 from .retry import (
@@ -46,8 +49,9 @@ from .retry import (
 )
 from .scheduler import FairScheduler
 from .settings import FetchSettings
-from .token_buckets import TokenBuckets
-from .upstream_queue import GrantedSlot, PaceExceededError, UpstreamQueue
+from .shared_breaker import CircuitStore, SharedBreaker
+from .token_buckets import PaceStore
+from .upstream_queue import GrantedSlot, PaceExceededError, PaceUnknownError, UpstreamQueue
 from .url import Target
 
 log = logging.getLogger("carrel.fetch")
@@ -56,6 +60,8 @@ log = logging.getLogger("carrel.fetch")
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
+#: Upstreams whose queue and breaker are kept although nothing depends on them.
+_MOST_UPSTREAMS = 1024
 #: Threads that write downloads; more wait.
 _SINK_THREADS = 4
 
@@ -108,6 +114,7 @@ class Admission:
 
     Attributes:
         own: the queue of the request's own partition, which responses may slow.
+        name: the upstream's, for metrics.
         shared: the queue of the built-in plugins' rule for the host, which requests of other
             partitions pass too, without changing its pace.
         breaker: of the own partition.
@@ -117,22 +124,30 @@ class Admission:
 
     own: UpstreamQueue
     breaker: Breaker
+    name: str
     shared: UpstreamQueue | None = None
     permits: asyncio.Semaphore | None = None
 
 
 class Upstreams:
-    """The queues and breakers of all upstreams; used on the event loop only."""
+    """The queues and breakers of all upstreams; used on the event loop only.
+
+    On the public web each new host has a queue and a breaker. Those of hosts that were not
+    requested for long are removed, but never a queue that requests wait in or that keeps a pace,
+    nor a breaker that is open or counts recent failures: what is removed is what a new one would
+    be.
+    """
 
     def __init__(
         self,
         settings: FetchSettings,
         connections: Connections,
-        buckets: TokenBuckets,
+        buckets: PaceStore,
         *,
         executor: Executor,
         clock: Clock,
         jitter: Callable[[], float] = random.random,
+        circuits: CircuitStore | None = None,
     ) -> None:
         self.settings = settings
         self.connections = connections
@@ -140,9 +155,12 @@ class Upstreams:
         self.jitter = jitter
         self._buckets = buckets
         self._executor = executor
+        self._circuits = circuits
         self.scheduler = FairScheduler()
-        self._queues: dict[str, UpstreamQueue] = {}
-        self._breakers: dict[str, Breaker] = {}
+        self._queues: LeastRecent[UpstreamQueue] = LeastRecent(_MOST_UPSTREAMS, _is_idle)
+        self._breakers: LeastRecent[Breaker] = LeastRecent(_MOST_UPSTREAMS, _is_forgettable)
+        #: Bucket → plugin and upstream, for metrics; of breakers that are kept, and some others.
+        self._names: dict[str, tuple[str, str]] = {}
         self._permits: dict[str, asyncio.Semaphore] = {}
         self._sinks: ThreadPoolExecutor | None = None
 
@@ -165,31 +183,69 @@ class Upstreams:
         own.adopt(rule)
         breaker = self._breakers.get(bucket)
         if breaker is None:
-            breaker = self._breakers[bucket] = Breaker(
-                self.settings.breaker_failures,
-                self.settings.breaker_seconds,
-                self.clock,
-                self.jitter,
-            )
+            breaker = self._make_breaker(bucket)
+            self._breakers.put(bucket, breaker)
+        name = policy.upstream_name(rule)
+        if bucket not in self._names:
+            self._names[bucket] = policy.plugin, name
+            if len(self._names) > 2 * max(_MOST_UPSTREAMS, len(self._breakers)):
+                kept = {one for one, _ in self._breakers.items()}
+                self._names = {one: told for one, told in self._names.items() if one in kept}
         if not policy.partition:
-            return Admission(own, breaker)
+            return Admission(own, breaker, name)
         permits = self._permits.get(policy.partition)
         if permits is None:
             permits = asyncio.Semaphore(self.settings.plugin_concurrency)
             self._permits[policy.partition] = permits
         floor = policy.shared_rule(host)
         if floor is None:
-            return Admission(own, breaker, permits=permits)
+            return Admission(own, breaker, name, permits=permits)
         shared = self._queue_of(floor.upstream)
         shared.adopt_floor(floor)
-        return Admission(own, breaker, shared, permits)
+        return Admission(own, breaker, name, shared, permits)
+
+    def states(self) -> list[telemetry.UpstreamState]:
+        """Returns the pace and the breaker of every upstream; thread-safe."""
+        found = []
+        for bucket, breaker in self._breakers.items():
+            own, name = self._queues.peek(bucket), self._names.get(bucket)
+            if own is None or name is None:
+                continue
+            queue, (plugin, upstream) = own.state(), name
+            found.append(
+                telemetry.UpstreamState(
+                    plugin,
+                    upstream,
+                    queue.interval,
+                    queue.concurrency,
+                    queue.in_flight,
+                    queue.waiting,
+                    queue.paused,
+                    breaker.wait,
+                    breaker.failures,
+                )
+            )
+        return found
+
+    def _make_breaker(self, bucket: str) -> Breaker:
+        failures, seconds = self.settings.breaker_failures, self.settings.breaker_seconds
+        if self._circuits is None:
+            return Breaker(failures, seconds, self.clock, self.jitter)
+        return SharedBreaker(
+            bucket,
+            self._circuits,
+            self._executor,
+            failures=failures,
+            seconds=seconds,
+            clock=self.clock,
+            jitter=self.jitter,
+        )
 
     def _queue_of(self, bucket: str) -> UpstreamQueue:
         queue = self._queues.get(bucket)
         if queue is None:
-            queue = self._queues[bucket] = UpstreamQueue(
-                bucket, self._buckets, self._executor, self.clock
-            )
+            queue = UpstreamQueue(bucket, self._buckets, self._executor, self.clock)
+            self._queues.put(bucket, queue)
         return queue
 
     async def ask(self, pending: PendingRequest, hop: Hop) -> RawResponse | Failure:
@@ -221,8 +277,13 @@ class _Attempts:
         self._repeatable = hop.method != "POST" or hop.rule.cache_seconds > 0
         self._target = hop.target
         self._attachment = hop.attachment
+        # A request to a server of the operator's own names a stand-in.
+        self._endpoint = pending.policy.endpoint if hop.target.host == ENDPOINT else None
         self._addresses: tuple[str, ...] = ()
         self._slots_held: list[tuple[UpstreamQueue, GrantedSlot]] = []
+        #: Whether the breaker has admitted the attempt, which then must report its outcome.
+        self._admitted = False
+        self._observed: telemetry.AttemptReport | None = None
 
     async def run(self) -> RawResponse | Failure:
         """Makes attempts until one succeeds, or another would be useless or too late."""
@@ -243,17 +304,36 @@ class _Attempts:
                 return failure
 
     async def _one_attempt(self) -> RawResponse | Failure | _BrokenError:
+        observer = telemetry.observer()
+        if observer is None:
+            return await self._try_once()
+        with observer.attempt(
+            self._pending.plugin, self._admission.name, self._target.host, self._method
+        ) as self._observed:
+            result = await self._try_once()
+            self._observed.ended(_result_word(result))
+        return result
+
+    async def _try_once(self) -> RawResponse | Failure | _BrokenError:
         host = self._target.host
+        self._admitted = False
         if self._breaker.wait:
             return self._left_alone(self._breaker.wait)
         started = self._clock.monotonic()
         try:
             async with self._slots() as slots:
                 self._pending.phase = lambda: f"waiting for {host} to answer"
+                self._slots_held, started = slots, self._clock.monotonic()
+                wait = await self._breaker.consult(slots[0][1].slot)
+                if wait:
+                    await self._give_back()
+                    return self._left_alone(wait)
                 wait = self._breaker.admit()
                 if wait:
                     return self._left_alone(wait)
-                self._slots_held, started = slots, self._clock.monotonic()
+                self._admitted = True
+                if self._observed is not None:
+                    self._observed.sent()
                 return await self._attempt()
         except _FINAL as fault:
             return self._ended_by(fault)
@@ -263,7 +343,8 @@ class _Attempts:
         except BaseException:
             # Cancelled or out of time: nothing is known about the upstream.
             self._pending.note(host, "no answer in time", self._clock.monotonic() - started)
-            self._breaker.abandoned()
+            if self._admitted:
+                self._breaker.abandoned()
             raise
 
     def _ended_by(self, fault: Exception) -> Failure:
@@ -271,15 +352,14 @@ class _Attempts:
         host, url = self._target.host, self._target.url
         if isinstance(fault, TooLargeError | UndecodableError | FileRefusedError):
             self._breaker.succeeded()
-        elif not isinstance(fault, PaceExceededError):
+        elif self._admitted:
             # Not the upstream's fault: the request was not sent, or its own limits ended it.
             self._breaker.abandoned()
         match fault:
             case PaceExceededError():
-                return failures.rate_limited(url, host, fault.seconds)
+                return _paced(url, host, fault)
             case PrivateAddressError():
-                message = f"{host} resolves to an address that is not public"
-                return failures.denied(url, "private_address", message)
+                return self._private_address()
             case NoAddressError():
                 message = f"{host} has no address; check the network and name"
                 return failures.unreachable(url, message)
@@ -294,6 +374,19 @@ class _Attempts:
                 return failures.over_plugin_budget(url, self._pending.plugin, allowed)
         return failures.denied(url, "header_not_allowed", "HTTP does not allow the request")
 
+    def _private_address(self) -> Failure:
+        """Denies a request to a special address; says nothing about an operator's own server."""
+        url, host, plugin = self._target.url, self._target.host, self._pending.policy.plugin
+        if self._endpoint is None:
+            message = f"{host} resolves to an address that is not public"
+            return failures.denied(url, "private_address", message)
+        return failures.denied(
+            url,
+            "private_address",
+            f"the endpoint of {plugin} is on an address that is not allowed",
+            grant=f"plugins.{plugin}.runtime_config.endpoint.private = true",
+        )
+
     async def _before_next(
         self, attempt: int, result: RawResponse | _BrokenError
     ) -> RawResponse | Failure | None:
@@ -301,7 +394,7 @@ class _Attempts:
         host, url = self._target.host, self._target.url
         more = attempt <= self._settings.retries
         if isinstance(result, _BrokenError):
-            self._breaker.failed()
+            self._failed()
             pause = backoff(attempt, self._jitter())
             if result.final or not more or self._clock.monotonic() + pause > self._pending.latest:
                 if result.silent:
@@ -312,7 +405,7 @@ class _Attempts:
         if result.status == 429:
             self._breaker.succeeded()
         else:
-            self._breaker.failed()
+            self._failed()
         asked = retry_after(
             result.headers, self._clock.wall(), self._settings.retry_after_max_seconds
         )
@@ -332,6 +425,14 @@ class _Attempts:
             return result
         await self._rest(f"{host} answered with status {result.status}", pause)
         return None
+
+    def _failed(self) -> None:
+        """Counts a failure, and reports it if it opens the circuit."""
+        was_open = self._breaker.wait > 0
+        self._breaker.failed()
+        observer = telemetry.observer()
+        if observer is not None and self._breaker.wait > 0 and not was_open:
+            observer.circuit_opened(self._pending.plugin, self._admission.name)
 
     async def _rest(self, why: str, seconds: float) -> None:
         """Waits before the next attempt, and reports why."""
@@ -375,7 +476,9 @@ class _Attempts:
         host = self._target.host
         if not self._addresses:
             try:
-                self._addresses = await self._connections.resolve(host, self._partition)
+                self._addresses = await self._connections.resolve(
+                    host, self._partition, self._endpoint
+                )
             except (NoAddressError, PrivateAddressError):
                 await self._give_back()
                 raise
@@ -409,8 +512,8 @@ class _Attempts:
             await queue.give_back(slot)
 
     async def _exchange(self) -> RawResponse:
-        host, partition = self._target.host, self._partition
-        connection = self._connections.idle(partition, host, self._addresses)
+        host, port, partition = self._target.host, self._target.port, self._partition
+        connection = self._connections.idle(partition, host, self._addresses, port)
         if connection is not None:
             try:
                 return await self._ask(connection)
@@ -418,7 +521,9 @@ class _Attempts:
                 # The upstream may have closed the idle connection while the request was being sent.
                 if not self._repeatable:
                     raise
-        return await self._ask(await self._connections.connect(partition, host, self._addresses))
+        return await self._ask(
+            await self._connections.connect(partition, host, self._addresses, port, self._endpoint)
+        )
 
     async def _ask(self, connection: Connection) -> RawResponse:
         try:
@@ -469,19 +574,49 @@ class _Attempts:
             # A part of a compressed file cannot be resumed.
             headers |= {"Accept-Encoding": "identity", **dict(pending.sink.range_headers())}
         headers |= dict(self._attachment.headers)
+        if self._observed is not None and pending.policy.continues_trace(self._target.host):
+            headers |= self._observed.headers()
         content = b""
         if self._method == "POST":
             content = pending.body
             headers.setdefault("Content-Type", "application/x-www-form-urlencoded")
         else:
             headers.pop("Content-Type", None)
+        host, prefix = self._target.authority, ""
+        if self._endpoint is not None:
+            host, prefix = self._endpoint.authority, self._endpoint.prefix
         return WireRequest(
             self._method,
-            self._target.host,
-            self._attachment.resource,
+            host,
+            prefix + self._attachment.resource,
             tuple(headers.items()),
             content,
         )
+
+
+def _paced(url: str, host: str, fault: PaceExceededError) -> Failure:
+    if isinstance(fault, PaceUnknownError):
+        return failures.pace_unknown(url, fault.seconds)
+    return failures.rate_limited(url, host, fault.seconds)
+
+
+def _result_word(result: RawResponse | Failure | _BrokenError) -> str:
+    """Returns the status of an attempt, or the kind of its failure."""
+    if isinstance(result, RawResponse):
+        return str(result.status)
+    if isinstance(result, Failure):
+        return result.kind.value
+    return "timeout" if result.silent else "unreachable"
+
+
+def _is_idle(queue: UpstreamQueue) -> bool:
+    """Whether a new queue would behave like this one."""
+    return queue.is_idle
+
+
+def _is_forgettable(breaker: Breaker) -> bool:
+    """Whether a new breaker may take the place of this one."""
+    return breaker.is_forgettable
 
 
 def _unconnected(host: str, fault: NotConnectedError) -> _BrokenError:

@@ -17,13 +17,22 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar, TypeVarTuple, Unpack
 
+from carrel.errors import StateError
+
 from .clock import Clock
 from .policy.rules import HostRule
-from .token_buckets import Slot, TokenBuckets
+from .token_buckets import PaceStore, Slot
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
+#: Seconds that requests wait for the store of the buckets to be usable again.
+_STORE_PATIENCE = 3.0
+#: Seconds until it is tried again, if it does not say.
+_STORE_PAUSE = 0.5
+
+#: Seconds that a pace which an upstream declared is kept without another declaration.
+_DECLARED_SECONDS = 3600.0
 #: The part of an interval by which a request may be late without moving its slot.
 _LATE_SHARE = 0.02
 #: The part by which a pace may differ from a whole number of requests a second and be worded so.
@@ -38,6 +47,10 @@ class PaceExceededError(Exception):
         super().__init__(seconds)
 
 
+class PaceUnknownError(PaceExceededError):
+    """The store of the buckets cannot be used; `seconds` is the wait until it is tried again."""
+
+
 @dataclass(frozen=True, slots=True)
 class GrantedSlot:
     """A slot that was granted.
@@ -50,6 +63,17 @@ class GrantedSlot:
     slot: Slot
     since: float
     latest: float
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """A queue as of now; see `carrel.telemetry.UpstreamState`."""
+
+    interval: float
+    concurrency: int
+    in_flight: int
+    waiting: int
+    paused: float
 
 
 class _Waiter:
@@ -70,9 +94,7 @@ class UpstreamQueue:
         executor: runs the bucket's short transactions, which may wait for another process.
     """
 
-    def __init__(
-        self, upstream: str, buckets: TokenBuckets, executor: Executor, clock: Clock
-    ) -> None:
+    def __init__(self, upstream: str, buckets: PaceStore, executor: Executor, clock: Clock) -> None:
         self.upstream = upstream
         self._buckets = buckets
         self._executor = executor
@@ -90,6 +112,27 @@ class UpstreamQueue:
         self._next_slot = 0.0
         self._pause = ""
         self._paused_until = 0.0
+        #: When the pause ends that the store does not know of yet; 0 if there is none.
+        self._untold_until = 0.0
+        self._teller: asyncio.Task[None] | None = None
+        #: Until when a slower pace that the upstream declared is kept, if nothing renews it.
+        self._declared_until = 0.0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it serves and waits for nothing, so that a new one is the same.
+
+        The bucket has the slots that were taken; what only this object knows is who waits, how many
+        are in flight, a pause, and a pace that the upstream declared.
+        """
+        now = self._clock.monotonic()
+        return (
+            self._in_flight == 0
+            and self._driver is None
+            and not self._taking
+            and not self._untold_until
+            and now >= max(self._next_slot, self._paused_until, self._declared_until)
+        )
 
     def describe(self, name: str) -> str:
         """Words what a queued request waits for; thread-safe.
@@ -107,6 +150,13 @@ class UpstreamQueue:
             pace = ""
         return f"waiting for {name}'s turn{pace}"
 
+    def state(self) -> QueueState:
+        """Returns the pace and the queue as of now; thread-safe."""
+        paused = max(0.0, self._paused_until - self._clock.monotonic())
+        return QueueState(
+            self._interval, self._concurrency, self._in_flight, len(self._queue), paused
+        )
+
     def adopt(self, rule: HostRule) -> None:
         """Applies a rule's limits; where rules differ the slowest applies to all requests."""
         if not self._ruled:
@@ -121,6 +171,8 @@ class UpstreamQueue:
 
     def slow_to(self, interval: float) -> None:
         """Applies a pace that the upstream declared, if it is slower."""
+        if interval >= self._interval:
+            self._declared_until = self._clock.monotonic() + _DECLARED_SECONDS
         self._interval = max(self._interval, interval)
 
     @asynccontextmanager
@@ -140,7 +192,7 @@ class UpstreamQueue:
         wait = self._estimate(self._queue.ahead(partition, caller) + self._taking)
         if self._clock.monotonic() + wait > latest:
             raise PaceExceededError(wait)
-        slot = await self._take_at_once()
+        slot = await self._take_at_once(latest)
         if slot is None:
             slot = await self._queued(caller, latest, partition)
         try:
@@ -148,7 +200,7 @@ class UpstreamQueue:
         finally:
             self._release()
 
-    async def _take_at_once(self) -> Slot | None:
+    async def _take_at_once(self, latest: float) -> Slot | None:
         """Takes a slot if the queue is empty and one is due; returns None otherwise."""
         if self._driver is not None or self._taking or self._in_flight >= self._concurrency:
             return None
@@ -156,7 +208,7 @@ class UpstreamQueue:
         self._in_flight += 1
         taken = False
         try:
-            slot = await self._take()
+            slot = await self._take(latest)
             taken = slot.wait == 0
         finally:
             self._taking = False
@@ -178,9 +230,29 @@ class UpstreamQueue:
                 self._release()
             raise
 
-    async def _take(self) -> Slot:
-        """Takes a slot from the bucket if one is due."""
-        slot = await self._in_thread(self._buckets.take, self.upstream, self._interval, self._burst)
+    async def _take(self, latest: float) -> Slot:
+        """Takes a slot from the bucket if one is due.
+
+        Waits for a store that cannot be used, as long as it may be back soon.
+
+        Args:
+            latest: the time on the monotonic clock after which the slot is useless.
+
+        Raises:
+            PaceUnknownError: the store cannot be used.
+        """
+        end = min(latest, self._clock.monotonic() + _STORE_PATIENCE)
+        while True:
+            try:
+                await self._tell_pause()
+                slot = await self._ask(
+                    self._buckets.take, self.upstream, self._interval, self._burst
+                )
+                break
+            except PaceUnknownError as fault:
+                if self._clock.monotonic() + fault.seconds > end:
+                    raise
+                await self._clock.sleep(fault.seconds)
         self._next_slot = self._clock.monotonic() + slot.wait
         if slot.wait == 0 and self._burst == 1:
             self._next_slot += self._interval
@@ -199,9 +271,34 @@ class UpstreamQueue:
         )
         self._paused_until = self._clock.monotonic() + seconds
         self._next_slot = max(self._next_slot, self._clock.monotonic() + seconds)
-        await self._in_thread(
-            self._buckets.penalise, self.upstream, self._interval, self._burst, seconds
-        )
+        self._untold_until = max(self._untold_until, self._paused_until)
+        try:
+            await self._tell_pause()
+        except PaceUnknownError:
+            if self._teller is None:
+                self._teller = asyncio.create_task(self._tell_later())
+
+    async def _tell_later(self) -> None:
+        """Tells the store of a pause when it can be used again."""
+        try:
+            while self._untold_until:
+                try:
+                    await self._tell_pause()
+                except PaceUnknownError as fault:
+                    await self._clock.sleep(fault.seconds)
+        finally:
+            self._teller = None
+
+    async def _tell_pause(self) -> None:
+        """Tells the store of a pause that it does not know of yet."""
+        until = self._untold_until
+        left = until - self._clock.monotonic()
+        if until and left > 0:
+            await self._ask(
+                self._buckets.penalise, self.upstream, self._interval, self._burst, left
+            )
+        if self._untold_until == until:
+            self._untold_until = 0.0
 
     async def leave(self, granted: GrantedSlot) -> None:
         """Moves the slot to now, when the request is about to be sent after connecting.
@@ -210,31 +307,40 @@ class UpstreamQueue:
         moves it, or takes a new one if other requests passed since.
 
         Raises:
-            PaceExceededError: the new slot would be too late.
+            PaceExceededError: the new slot would be too late, or cannot be taken.
         """
         late = self._clock.monotonic() - granted.since
         if self._interval == 0 or late <= self._interval * _LATE_SHARE:
             return
-        slot = await self._in_thread(
+        slot = await self._ask(
             self._buckets.keep, self.upstream, self._interval, self._burst, granted.slot
         )
         while slot.wait > 0:
             if self._clock.monotonic() + slot.wait > granted.latest:
                 raise PaceExceededError(slot.wait)
             await self._clock.sleep(slot.wait)
-            slot = await self._in_thread(
-                self._buckets.take, self.upstream, self._interval, self._burst
-            )
+            slot = await self._ask(self._buckets.take, self.upstream, self._interval, self._burst)
 
     async def give_back(self, granted: GrantedSlot) -> None:
         """Returns the slot of a request that was not sent, unless another was taken since."""
         if self._interval == 0:
             return
-        await self._in_thread(self._buckets.give_back, self.upstream, self._interval, granted.slot)
+        try:
+            await self._ask(self._buckets.give_back, self.upstream, self._interval, granted.slot)
+        except PaceUnknownError:
+            return  # a slot is lost
         self._next_slot = min(self._next_slot, self._clock.monotonic())
 
-    async def _in_thread(self, work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
+    async def _ask(self, work: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
+        """Runs an operation of the store in a thread.
+
+        Raises:
+            PaceUnknownError: the store cannot be used.
+        """
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
+        except StateError as fault:
+            raise PaceUnknownError(fault.retry_after_seconds or _STORE_PAUSE) from fault
 
     def _estimate(self, ahead: int) -> float:
         """Estimates the seconds until a waiter is served with `ahead` waiters before it."""
@@ -258,7 +364,11 @@ class UpstreamQueue:
                     self._left.clear()
                     await self._left.wait()
                     continue
-                slot = await self._take()
+                try:
+                    slot = await self._take(waiter.latest)
+                except PaceUnknownError as fault:
+                    self._refuse_all(fault)
+                    continue
                 if slot.wait == 0:
                     self._grant(slot)
                 elif self._clock.monotonic() + slot.wait > waiter.latest:
@@ -268,6 +378,11 @@ class UpstreamQueue:
                     await self._clock.sleep(slot.wait)
         finally:
             self._driver = None
+
+    def _refuse_all(self, fault: PaceUnknownError) -> None:
+        """Refuses all waiters: the store cannot be used."""
+        while (waiter := self._queue.pop()) is not None:
+            waiter.granted.set_exception(PaceUnknownError(fault.seconds))
 
     def _grant(self, slot: Slot) -> None:
         """Grants the slot to the next live waiter."""
@@ -296,6 +411,11 @@ class _FairQueue:
 
     def __init__(self) -> None:
         self._partitions: dict[str, dict[Hashable, deque[_Waiter]]] = {}
+
+    def __len__(self) -> int:
+        # Lists are copied in one step each, so that another thread may count.
+        calls = [one for part in list(self._partitions.values()) for one in list(part.values())]
+        return sum(map(len, calls))
 
     def append(self, partition: str, caller: Hashable, waiter: _Waiter) -> None:
         """Appends a waiter to those of the same call."""

@@ -89,6 +89,17 @@ def parse_host_entry(entry: str) -> str:
     return f"*.{host}" if wildcard else host
 
 
+def parse_declared_host(entry: str) -> str:
+    """As `parse_host_entry`, for a manifest, which may also declare the operator's own server.
+
+    Raises:
+        ValueError: what is wrong with the entry, for a person.
+    """
+    from .endpoint import ENDPOINT
+
+    return entry if entry == ENDPOINT else parse_host_entry(entry)
+
+
 def matches(entry: str, host: str) -> bool:
     """Whether a parsed entry covers a normalised host; a star is exactly one label."""
     if entry.startswith("*."):

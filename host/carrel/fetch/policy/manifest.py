@@ -9,7 +9,8 @@ from typing import Any
 
 from carrel.fetch.identity import Secret
 
-from .hosts import matches, parse_host_entry
+from .endpoint import Endpoint
+from .hosts import matches, parse_declared_host
 from .public_web import PublicWeb
 from .rules import BUILTIN, HostGrant, HostRule, Pace, Policy, as_grant
 
@@ -24,6 +25,8 @@ def read_policy(
     partition: str = BUILTIN,
     upstream_rules: Sequence[HostRule] = (),
     public_web: PublicWeb | None = None,
+    endpoint: Endpoint | None = None,
+    trace_hosts: Sequence[str] = (),
 ) -> tuple[Policy, tuple[Secret, ...]]:
     """Reads the manifest's `hosts`, `public_web` and `secrets`.
 
@@ -37,6 +40,8 @@ def read_policy(
         partition: see `Policy`.
         upstream_rules: see `Policy`.
         public_web: the operator's limits of the public web; the defaults when None.
+        endpoint: see `Policy`.
+        trace_hosts: see `Policy`.
 
     Raises:
         ValueError: one message with every refused entry and its place.
@@ -76,6 +81,8 @@ def read_policy(
         upstream_rules=upstream_rules,
         title=manifest.get("title", ""),
         public_web=None if asked is None else _read_public_web(asked, public_web or PublicWeb()),
+        endpoint=endpoint,
+        trace_hosts=trace_hosts,
     )
     return policy, tuple(secrets)
 
@@ -89,7 +96,7 @@ def _collecting(faults: list[str], place: str) -> Iterator[None]:
 
 
 def _read_secret(entry: Mapping[str, Any], value: str, declared: set[str]) -> Secret:
-    hosts = tuple(map(parse_host_entry, entry["hosts"]))
+    hosts = tuple(map(parse_declared_host, entry["hosts"]))
     for host in hosts:
         if host not in declared:
             raise ValueError(f"{host} is not among the declared hosts")
@@ -107,7 +114,7 @@ def _read_public_web(asked: Mapping[str, Any], limits: PublicWeb) -> PublicWeb:
 def _read_rule(entry: Mapping[str, Any]) -> HostRule:
     pace = entry.get("pace", {"interval_ms": 0})
     return HostRule(
-        host=parse_host_entry(entry["host"]),
+        host=parse_declared_host(entry["host"]),
         methods=frozenset(entry["methods"]),
         paths=tuple(entry.get("paths", ())),
         pace=Pace(pace["interval_ms"] / 1000, pace.get("burst", 1), pace.get("upstream", "")),

@@ -1,8 +1,9 @@
 """The grant of the public web: requests to any host with a public name, within fixed limits.
 
 A manifest asks for it (`public_web`) and the operator grants it (`allowed_hosts = "public-web"`);
-both are needed. Every other check of a request remains: https on port 443, no address in place of a
-name, no special address behind a name, every redirect checked again.
+both are needed. Every other check of a request remains: https on port 443 or one that the operator
+lists, no address in place of a name, no special address behind a name, every redirect checked
+again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 from carrel.exchange import Failure
 from carrel.fetch import failures
-from carrel.fetch.url import Target
+from carrel.fetch.url import HTTPS_PORT, Target
 
 from .hosts import parse_host_entry
 from .rules import HostRule, Pace
@@ -24,6 +25,7 @@ class PublicWeb:
     Attributes:
         methods: upper case.
         blocked: hosts that are refused, with all names below them; `*.name` covers those below.
+        ports: hosts with a port other than 443 that are allowed, as `name:port`.
         interval: seconds between two requests to one host in the long run.
         burst: requests to one host that may be sent at once after a pause.
         concurrency: requests to one host in flight at once.
@@ -33,6 +35,7 @@ class PublicWeb:
 
     methods: frozenset[str] = frozenset({"GET", "HEAD"})
     blocked: tuple[str, ...] = ()
+    ports: frozenset[str] = frozenset()
     interval: float = 1.0
     burst: int = 4
     concurrency: int = 2
@@ -53,6 +56,13 @@ class PublicWeb:
             host = parse_host_entry(target.host)
         except ValueError as fault:
             return failures.denied(target.url, "local_name", f"{target.host}: {fault}")
+        if target.port != HTTPS_PORT and target.authority not in self.ports:
+            return failures.denied(
+                target.url,
+                "port_not_allowed",
+                "the URL names a port other than 443, which is not listed",
+                grant=f'web.ports += "{target.authority}"',
+            )
         if method not in self.methods:
             return failures.denied(
                 target.url,

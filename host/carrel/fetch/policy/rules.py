@@ -11,9 +11,10 @@ from typing import Protocol
 
 from carrel.exchange import Failure, Headers
 from carrel.fetch import failures
-from carrel.fetch.url import Target
+from carrel.fetch.url import HTTPS_PORT, Target
 
-from .hosts import PUBLIC_WEB, common_host, matches, parse_host_entry
+from .endpoint import ENDPOINT, Endpoint
+from .hosts import PUBLIC_WEB, common_host, matches, parse_declared_host, parse_host_entry
 
 #: Headers that a guest may set; all others are the host's.
 GUEST_HEADERS = frozenset({"accept", "accept-language", "content-type"})
@@ -179,11 +180,15 @@ class Policy:
         title: the source's name for people; empty when the manifest has none.
         public_web: the rule for every other host, if the manifest asks for it. Only an explicit
             grant allows it: `granted` of None does not.
+        endpoint: where the operator's own server is, if the manifest declares one; it is granted by
+            saying where it is.
+        trace_hosts: host entries that are sent the header `traceparent`.
 
     Attributes:
         rules: as declared.
         asks_public_web: whether the manifest asks for the public web.
         public_web: the rule if it is granted; None if not.
+        endpoint: as given; None if the manifest declares none.
         effective: as declared and granted; what `check` allows is exactly this.
 
     Raises:
@@ -200,7 +205,10 @@ class Policy:
         upstream_rules: Sequence[HostRule] = (),
         title: str = "",
         public_web: AnyHostRule | None = None,
+        endpoint: Endpoint | None = None,
+        trace_hosts: Sequence[str] = (),
     ) -> None:
+        self.trace_hosts = tuple(trace_hosts)
         self.plugin = plugin
         self.title = title
         self.partition = partition
@@ -208,10 +216,15 @@ class Policy:
         # Exact names first: they are more specific than wildcards.
         self.rules = tuple(sorted(rules, key=lambda rule: rule.host.startswith("*")))
         for rule in self.rules:
-            if parse_host_entry(rule.host) != rule.host:
+            if parse_declared_host(rule.host) != rule.host:
                 raise ValueError(f"{rule.host!r} is not in lower case")
         self.granted = None if granted is None else tuple(map(as_grant, granted))
-        self.effective = self.rules if self.granted is None else narrow(self.rules, self.granted)
+        own = tuple(rule for rule in self.rules if rule.host == ENDPOINT)
+        others = tuple(rule for rule in self.rules if rule.host != ENDPOINT)
+        self.effective = others if self.granted is None else narrow(others, self.granted)
+        self.endpoint = endpoint if own else None
+        if self.endpoint is not None:
+            self.effective += own
         self.asks_public_web = public_web is not None
         granted_hosts = {grant.host for grant in self.granted or ()}
         self.public_web = public_web if PUBLIC_WEB in granted_hosts else None
@@ -220,7 +233,8 @@ class Policy:
         """Returns the rule that allows the request, or a denial with the grant that would."""
         for rule in self.effective:
             if (
-                matches(rule.host, target.host)
+                target.port == HTTPS_PORT
+                and matches(rule.host, target.host)
                 and method in rule.methods
                 and rule.allows_path(target.path)
             ):
@@ -228,6 +242,14 @@ class Policy:
         if self.public_web is not None:
             return self.public_web.check(self.plugin, method, target)
         return self._undeclared(method, target) or self._ungranted(method, target)
+
+    def continues_trace(self, host: str) -> bool:
+        """Whether the operator lets a host see the trace of the call."""
+        return any(matches(one, host) for one in self.trace_hosts)
+
+    def upstream_name(self, rule: HostRule) -> str:
+        """The rule's name for its upstream, for metrics; one for all hosts of the public web."""
+        return rule.upstream if rule in self.effective else PUBLIC_WEB
 
     def bucket(self, rule: HostRule) -> str:
         """The name of a rule's token bucket.
@@ -253,6 +275,8 @@ class Policy:
     def _undeclared(self, method: str, target: Target) -> Failure | None:
         """Denies a request that the manifest does not declare, so no grant can allow it."""
         rules = [rule for rule in self.rules if matches(rule.host, target.host)]
+        if rules and target.host == ENDPOINT and self.endpoint is None:
+            return self._endpoint_missing(target)
         manifest = f"the manifest of {self.plugin} does not declare"
         if not rules and self.asks_public_web:
             return self._public_web_missing(target)
@@ -278,6 +302,15 @@ class Policy:
                 f"{manifest} this path of {target.host}; no grant can allow it",
             )
         return None
+
+    def _endpoint_missing(self, target: Target) -> Failure:
+        """Denies a request to the operator's own server while it is not known where that is."""
+        return failures.denied(
+            target.url,
+            "host_not_granted",
+            f"{self.plugin} asks a server of the operator's own, and none is configured",
+            grant=f'plugins.{self.plugin}.runtime_config.endpoint = "https://…"',
+        )
 
     def _public_web_missing(self, target: Target) -> Failure:
         """Denies a request to an undeclared host of a plugin that asks for the public web."""
@@ -307,7 +340,7 @@ class Policy:
         )
 
     def _grants_of(self, host: str) -> list[HostGrant]:
-        if self.granted is None:
+        if self.granted is None or host == ENDPOINT:
             return [HostGrant(host)]
         return [grant for grant in self.granted if matches(grant.host, host)]
 
