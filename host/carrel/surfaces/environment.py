@@ -16,10 +16,16 @@ if TYPE_CHECKING:
 
 
 def with_defaults(config: Config, surface: Surface) -> Config:
-    """Returns the configuration with the paths that the surface needs, in the data folder."""
-    for setting, name in surface.defaults.items():
+    """Returns the configuration with the paths that the surface needs, in the data folder, and with
+    the features that it needs switched on.
+    """
+    for setting in surface.switches:
         section, _, key = setting.partition(".")
         concern: Any = getattr(config, section)
+        config = replace(config, **{section: replace(concern, **{key: True})})
+    for setting, name in surface.defaults.items():
+        section, _, key = setting.partition(".")
+        concern = getattr(config, section)
         if getattr(concern, key) is None:
             changed = replace(concern, **{key: config.data_dir / name})
             config = replace(config, **{section: changed})

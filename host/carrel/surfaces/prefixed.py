@@ -8,12 +8,13 @@ first segment of the path of resources' URIs.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from carrel.awaiting import run_in_thread
 from carrel.errors import UnknownNameError
+from carrel.plugins.plugin_subset import PluginSubset
 from carrel.tools.naming import Naming
 from carrel.tools.resources import find_resources, find_templates, start_reading
 from carrel.tools.toolbox import Toolbox
@@ -99,6 +100,15 @@ class PrefixedToolbox(Toolbox):
         plugin_set = self._plugin_set.successor(config)
         return PrefixedToolbox(self._names.pattern, config, plugin_set=plugin_set)
 
+    def restricted(
+        self,
+        config: Config,
+        toolsets: Collection[str] | None,  # noqa: ARG002 - it has none
+    ) -> Toolbox:
+        """See `Toolbox.restricted`."""
+        plugin_set = PluginSubset(self._plugin_set, config)
+        return PrefixedToolbox(self._names.pattern, config, plugin_set=plugin_set)
+
     async def read_resource(
         self, uri: str, *, call_started: Callable[[Call], None] | None = None
     ) -> Result:
@@ -113,6 +123,14 @@ class PrefixedToolbox(Toolbox):
         """As `read_resource`, but waits."""
         plugin, own = self._find(uri)
         return start_reading(self._plugin_set, plugin, own).result()
+
+    def has_resource(self, uri: str) -> bool:
+        """See `Toolbox.has_resource`."""
+        try:
+            self._find(uri)
+        except UnknownNameError:
+            return False
+        return True
 
     def on_resource_updated(self, listener: Callable[[str], None]) -> None:
         """Sets the listener for URIs of changed resources, as clients know them.

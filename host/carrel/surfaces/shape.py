@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from carrel.errors import CarrelError, PluginError, UnknownNameError
+from carrel.plugins.calls.result import LinkOffer
 
 Json = dict[str, Any]
 #: The arguments of a client; never changed.
@@ -52,6 +53,11 @@ def same_result(_arguments: Arguments, result: Json) -> Json | Text | Blocks:
     return result
 
 
+def same_meta(meta: Mapping[str, Any], _result: Json) -> Mapping[str, Any]:
+    """Returns the members as they are."""
+    return meta
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """The functions of one tool; the default ones change nothing.
@@ -63,11 +69,16 @@ class Shape:
             tool.
         failure: returns the result for a failed call, or for refused arguments; None reports
             failures as Carrel does.
+        link: returns what is said in place of a large result, which the server may replace by a
+            link; None for a result that is always inline.
+        meta: returns the members of `_meta` from those of Carrel's tool and its result.
     """
 
     arguments: Callable[[Arguments], Json] = same_arguments
     result: Callable[[Arguments, Json], Json | Text | Blocks] = same_result
     failure: Callable[[Arguments, CarrelError], Json] | None = None
+    link: Callable[[Arguments, Json], LinkOffer | None] | None = None
+    meta: Callable[[Mapping[str, Any], Json], Mapping[str, Any]] = same_meta
 
 
 class TargetMissingError(PluginError):

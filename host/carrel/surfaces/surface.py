@@ -69,6 +69,7 @@ class Surface:
         environment: variable of the original server → the setting that it sets.
         defaults: path setting that must have a value → the name in the data folder that it has
             when it is not set.
+        switches: settings that are switched on where they are off.
         resources_of: names of the features whose resources are offered as they are.
     """
 
@@ -79,6 +80,7 @@ class Surface:
         self.plugin_names: str | None = described.get("plugin_names")
         self.environment: Mapping[str, str] = described.get("environment", {})
         self.defaults: Mapping[str, str] = described.get("defaults", {})
+        self.switches: Sequence[str] = described.get("switches", ())
         self.resources_of: Sequence[str] = described.get("resources_of", ())
         self._resources: list[dict[str, Any]] = described.get("resources", [])
 

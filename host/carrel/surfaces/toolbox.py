@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -13,14 +13,15 @@ from urllib.parse import unquote
 from carrel.awaiting import run_in_thread
 from carrel.errors import ArgumentError, CarrelError, InternalError, UnknownNameError
 from carrel.exchange import Call, ProgressHandler
-from carrel.plugins.calls.result import Result
+from carrel.plugins.calls.result import LinkOffer, Result
+from carrel.plugins.plugin_subset import PluginSubset
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.text.printable import escaped_json, printable_lines
 from carrel.tools.arguments import check_arguments
-from carrel.tools.host_tool import HOST
+from carrel.tools.naming import HOST
 from carrel.tools.resources import Resource
 from carrel.tools.tool import Tool, listed_tool
-from carrel.tools.toolbox import Toolbox
+from carrel.tools.toolbox import Owner, Toolbox
 
 from .shape import Blocks, Json, TargetMissingError, Text
 
@@ -53,6 +54,7 @@ class SurfaceToolbox(Toolbox):
         features: likewise.
         plugin_set: likewise.
         on_pulled: likewise.
+        is_restricted: whether tools and resources without a target are left out.
     """
 
     def __init__(
@@ -63,9 +65,11 @@ class SurfaceToolbox(Toolbox):
         features: Sequence[Feature] = (),
         plugin_set: PluginSet | None = None,
         on_pulled: Callable[[], None] | None = None,
+        is_restricted: bool = False,
     ) -> None:
         super().__init__(config, features=features, plugin_set=plugin_set, on_pulled=on_pulled)
         self._surface = surface
+        self._is_restricted = is_restricted
         self._validators: dict[str, Validator] = {}
 
     def successor(self, config: Config) -> Toolbox:
@@ -73,12 +77,30 @@ class SurfaceToolbox(Toolbox):
         plugin_set = self._plugin_set.successor(config)
         return SurfaceToolbox(self._surface, config, features=self._features, plugin_set=plugin_set)
 
+    def restricted(self, config: Config, toolsets: Collection[str] | None) -> Toolbox:
+        """See `Toolbox.restricted`."""
+        return SurfaceToolbox(
+            self._surface,
+            config,
+            features=self._features_of(toolsets),
+            plugin_set=PluginSubset(self._plugin_set, config),
+            is_restricted=True,
+        )
+
+    def owner_of_tool(self, name: str) -> Owner | None:
+        """Returns what the target of a tool belongs to."""
+        one = self._surface.tools.get(name)
+        return None if one is None else super().owner_of_tool(one.target)
+
     def tools(self) -> Sequence[Tool]:
-        """Returns the surface's tools; those whose target is missing are listed too."""
+        """Returns the surface's tools; those whose target is missing are listed too, unless this
+        is restricted.
+        """
         own = {one.name: one.plugin for one in super().tools()}
         return [
             listed_tool(name, one.spec, own.get(one.target, HOST))
             for name, one in self._surface.tools.items()
+            if one.target in own or not self._is_restricted
         ]
 
     def tool(self, name: str) -> Tool:
@@ -141,12 +163,28 @@ class SurfaceToolbox(Toolbox):
         """Returns the surface's resources, and those of features that it offers as they are."""
         own = [
             Resource(one.uri, one.name, None, one.description, HOST, one.mime_type)
-            for one in self._surface.resources.values()
+            for one in self._own_resources().values()
         ]
         return [*own, *self._resources_of_host()]
 
     def _resource_features(self) -> Sequence[Feature]:
         return [one for one in self._features if one.name in self._surface.resources_of]
+
+    def _own_resources(self) -> Mapping[str, SurfaceResource]:
+        """Returns the surface's resources by URI; without those that have no target, if this is
+        restricted.
+        """
+        found = self._surface.resources
+        if not self._is_restricted:
+            return found
+        from carrel.tools.resources import find_resources
+
+        known = find_resources(self._plugin_set, self._config)
+        return {uri: one for uri, one in found.items() if one.target in known}
+
+    def has_resource(self, uri: str) -> bool:
+        """See `Toolbox.has_resource`."""
+        return uri in self._own_resources() or self._own(uri)
 
     def _own(self, uri: str) -> bool:
         """Returns whether a URI is that of a feature's resource."""
@@ -184,12 +222,14 @@ class SurfaceToolbox(Toolbox):
 
     def _surface_tool(self, name: str) -> SurfaceTool:
         tools = self._surface.tools
+        if self._is_restricted and name in tools and self.owner_of_tool(name) is None:
+            raise UnknownNameError("tool", name, known=[one.name for one in self.tools()])
         if name not in tools:
             raise UnknownNameError("tool", name, known=list(tools))
         return tools[name]
 
     def _surface_resource(self, uri: str) -> SurfaceResource:
-        resources = self._surface.resources
+        resources = self._own_resources()
         if uri not in resources:
             raise UnknownNameError("resource", uri, known=list(resources))
         return resources[uri]
@@ -227,15 +267,23 @@ class NoPrompts:
 def _presented(one: SurfaceTool, arguments: Json, result: Result) -> Result:
     """Returns the result of Carrel's tool in the surface's shape."""
     shaped = one.shape.result(arguments, result.data)
+    meta = one.shape.meta(result.meta or {}, result.data)
     if isinstance(shaped, Text):
-        return _result(shaped.data, shaped.text)
+        return _result(shaped.data, shaped.text, meta=meta)
     if isinstance(shaped, Blocks):
         blocks = tuple({"type": "text", "text": printable_lines(text)} for text in shaped.texts)
         return Result(result.utf8, shaped.data, blocks, structured=False)
-    return _result(shaped)
+    link = one.shape.link(arguments, shaped) if one.shape.link is not None else None
+    return _result(shaped, meta=meta, link=link)
 
 
-def _result(data: Json, text: str | None = None) -> Result:
+def _result(
+    data: Json,
+    text: str | None = None,
+    *,
+    meta: Mapping[str, Any] | None = None,
+    link: LinkOffer | None = None,
+) -> Result:
     """Returns a result with structured content and its text, which is JSON unless it is given.
 
     The text is a content block, so that no setting of the server changes it. It has no hidden
@@ -243,7 +291,7 @@ def _result(data: Json, text: str | None = None) -> Result:
     """
     utf8 = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     shown = escaped_json(utf8).decode() if text is None else printable_lines(text)
-    return Result(utf8, data, ({"type": "text", "text": shown},))
+    return Result(utf8, data, ({"type": "text", "text": shown},), meta=meta, link=link)
 
 
 def _failed(one: SurfaceTool, arguments: Mapping[str, Any], error: Exception) -> Result:

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from carrel.documents.answer import read_answer
-from carrel.documents.parts import estimated_tokens, take_part
+from carrel.documents.parts import take_part
 
 from .citation import cite_page
+from .forum import forum_signals
+from .injections import addresses_model, find_injections
+from .links import page_links
 from .metadata import page_metadata, structured_data
 from .reading import ReadPage
-from .schema import DEFAULT_LENGTH, PREVIEW_LENGTH, SIZES, TRUST
+from .schema import CHARACTERS_PER_TOKEN, DEFAULT_LENGTH, PREVIEW_LENGTH, SIZES, TRUST
 
 
 def page_answer(page: ReadPage, arguments: Mapping[str, Any], *, cached: bool) -> dict[str, Any]:
@@ -32,20 +35,52 @@ def page_answer(page: ReadPage, arguments: Mapping[str, Any], *, cached: bool) -
         "trust": TRUST,
         **(_source(page, arguments) if page.document is None else _read(page, arguments)),
         "size_category": _size(estimated_tokens(page.text)),
+        "source_type": page.source.type,
+        "authority_tier": page.source.authority,
+        "domain_category": page.source.category,
         "citation": cite_page(document, page.url, page.day),
     }
     whole = told["from"] == 0 and "next" not in told and "outline" not in told
     told["truncated"] = not whole or len(told["text"]) < told["length"] - 1
+    told["tokens"] = estimated_tokens(told["text"])
     if page.document is None:
         told["raw"] = True
     else:
-        optional = {
-            "metadata": page_metadata(document),
-            "structured_data": structured_data(document),
-            "doi": page.document.identifiers.get("doi"),
-        }
-        told |= {name: value for name, value in optional.items() if value}
+        told["extracted_by"] = page.document.plugin
+        about = _about(page, document)
+        warnings = [*told.pop("warnings", ()), *about.pop("more_warnings")]
+        told |= about | ({"warnings": warnings} if warnings else {})
+        told |= page_links(document, page.url, wanted=bool(arguments.get("links")))
+    marks = find_injections(told["text"], start=told["from"])
+    if marks:
+        told["addresses_model"] = marks
     return {**told, "cached": cached, "age_seconds": int(page.age) if cached else 0}
+
+
+def estimated_tokens(text: str) -> int:
+    """Returns the estimated number of a model's tokens: a quarter of the characters."""
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+def _about(page: ReadPage, document: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what the page says of itself, without what addresses a model, and what is known."""
+    metadata, structured = page_metadata(document), structured_data(document)
+    left_out = 0
+    for statements in structured.values():
+        kept = [one for one in statements if not addresses_model(one["value"])]
+        left_out += len(statements) - len(kept)
+        statements[:] = kept
+    told = {
+        "metadata": metadata,
+        "structured_data": {name: value for name, value in structured.items() if value},
+        "doi": page.doi,
+        "retraction_status": page.retraction.status,
+        "forum_signals": forum_signals(document, page.url, page.forum),
+    }
+    warnings = [page.retraction.warning] if page.retraction.warning else []
+    if left_out:
+        warnings.append(f"{left_out} statements of the page's tags address a model; left out")
+    return {name: value for name, value in told.items() if value} | {"more_warnings": warnings}
 
 
 def _read(page: ReadPage, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,9 +15,11 @@ from carrel.cli.session import Session
 from carrel.errors import ConfigError
 from carrel.text.printable import printable, printable_lines
 
+from .research.command import research
 from .schema import MAX_LENGTH, MIN_LENGTH
+from .search.command import search_command
 
-web = ExampleGroup("web", help="Read pages of the public web.", no_args_is_help=True)
+web = ExampleGroup("web", help="Search the web, and read pages of it.", no_args_is_help=True)
 web.example = "web read https://www.rfc-editor.org/rfc/rfc9309.html"
 
 
@@ -101,4 +103,6 @@ def _show(told: dict[str, Any], *, is_markdown: bool) -> None:
         write_text(text + mark)
 
 
+web.add_command(search_command)
 web.add_command(read_command)
+web.add_command(research)

@@ -8,8 +8,12 @@ from typing import Any, Final
 
 from carrel.text.printable import printable
 
+from .injections import addresses_model
+
 #: Statements that one origin may have in an answer, and the characters of one.
 _MOST, _LONGEST = 50, 1000
+#: Facts that are not in the text that a person sees; those that address a model are left out.
+_UNSEEN: Final = frozenset({"description", "site"})
 #: Names of the date of publication and of the site, the best first.
 _DATES: Final = ("published", "date", "issued", "created", "modified")
 _SITES: Final = ("site_name", "journal", "conference", "publisher")
@@ -30,7 +34,7 @@ def page_metadata(document: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: value if isinstance(value, list) else printable(str(value), _LONGEST)
         for name, value in facts.items()
-        if value
+        if value and not (name in _UNSEEN and addresses_model(str(value)))
     }
 
 

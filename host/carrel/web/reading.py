@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from carrel.documents import DocumentReader
 from carrel.documents.recent import RecentDocuments
@@ -19,7 +19,11 @@ from carrel.plugins.grants.public_web import PageRule, page_url
 from carrel.tools.host_tool import host_limits
 
 from .download import NAME, DownloadedPage, as_error, download_page, refused_status
-from .walls import require_page
+from .retraction import RetractionNotices, RetractionStatus
+from .sites.classify import PageClass, classify
+from .sites.reading import SiteReader
+from .sites.routes import find_route
+from .walls import needs_browser, require_page
 
 if TYPE_CHECKING:
     from carrel.config import Config
@@ -33,7 +37,7 @@ WALL_SECONDS: Final = 120.0
 #: Seconds that a page which was read is returned again.
 FRESH_SECONDS: Final = 3600.0
 #: Changes when pages of an earlier version would have other members.
-_VERSION: Final = 1
+_VERSION: Final = 2
 
 _CHARSET: Final = re.compile(r"charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
 #: Charsets of a source's text; of others the bytes that are not UTF-8 are replaced.
@@ -65,6 +69,9 @@ class ReadPage:
         text: the whole text: rendered, or the page's source if `document` is None.
         document: what the reader returned; None for the source.
         day: on which it was downloaded.
+        source: what kind of source it is.
+        forum: how a post was received, as the plugin for its site says.
+        retraction: what became of the work whose DOI it declares.
         read_at: when, on the monotonic clock.
     """
 
@@ -73,7 +80,17 @@ class ReadPage:
     text: str
     document: ReadDocument | None
     day: date
+    source: PageClass
+    forum: Mapping[str, Any] | None = None
+    retraction: RetractionStatus = field(default_factory=RetractionStatus)
     read_at: float = field(default_factory=time.monotonic)
+
+    @property
+    def doi(self) -> str | None:
+        """The DOI that a page of a journal declares; that of another page may be of any work."""
+        if self.document is None or self.source.type != "peer_reviewed":
+            return None
+        return self.document.identifiers.get("doi")
 
     @property
     def age(self) -> float:
@@ -96,6 +113,8 @@ class WebReader:
         self._plugins = plugins
         self._config = config
         self._documents = DocumentReader(plugins, config)
+        self._sites = SiteReader(plugins, config, self._documents)
+        self._notices = RetractionNotices(plugins, config)
         self._recent: RecentDocuments[PageKey, ReadPage] = RecentDocuments()
         self._lock = threading.Lock()
         self._fetcher: FileFetcher | None = None
@@ -134,23 +153,65 @@ class WebReader:
             return page, False
 
     def _read(self, key: PageKey, call: Call) -> ReadPage:
-        page = download_page(self._get_fetcher(), key.url, self._documents.max_bytes, call)
+        fetcher = self._get_fetcher()
+        site = None if key.raw else self._site_page(key, call)
+        if site is not None:
+            return site
+        page = download_page(fetcher, key.url, self._documents.max_bytes, call)
         today = datetime.now(tz=UTC).date()
         if key.raw:
             if page.status >= 400:
                 raise refused_status(page.url, page.status)
-            return ReadPage(page.url, page.media_type, _source_text(page), None, today)
+            source = classify(page.url, {})
+            return ReadPage(page.url, page.media_type, _source_text(page), None, today, source)
         call.explain("reading")
         try:
             read = self._documents.read(
-                page.data, call, plain=key.plain, media_type=page.media_type
+                page.data, call, plain=key.plain, media_type=page.media_type, visible_only=True
             )
         except CarrelError:
             if page.status >= 400:
                 raise refused_status(page.url, page.status) from None
             raise
+        if self._config.web.browser and needs_browser(read):
+            from .browser.reading import read_in_browser
+
+            page = read_in_browser(fetcher, page, call)
+            read = self._documents.read(
+                page.data, call, plain=key.plain, media_type=page.media_type, visible_only=True
+            )
         require_page(read, page)
-        return ReadPage(page.url, page.media_type, read.text, read, today)
+        source = classify(page.url, read.document)
+        found = ReadPage(page.url, page.media_type, read.text, read, today, source)
+        return self._with_notices(found, call)
+
+    def _site_page(self, key: PageKey, call: Call) -> ReadPage | None:
+        """Reads a page through the plugin for its site; returns None if the page itself is read."""
+        route = find_route(key.url)
+        if route is None or not self._sites.can_read(route):
+            return None
+        refusal = self._rule().refusal(key.url)
+        if refusal is not None:
+            raise as_error(refusal)
+        read = self._sites.read(route, call, plain=key.plain)
+        if read is None:
+            return None
+        document = read.document
+        if document.quality == "none":
+            raise SourceError(
+                "invalid_document", f"{key.url}: nothing to read", plugin="", tool=NAME
+            )
+        source = classify(key.url, document.document, is_scholarly=read.is_scholarly)
+        today = datetime.now(tz=UTC).date()
+        page = ReadPage(key.url, "", document.text, document, today, source, read.forum)
+        return self._with_notices(page, call)
+
+    def _with_notices(self, page: ReadPage, call: Call) -> ReadPage:
+        """Adds what became of the work whose DOI a page of a journal declares."""
+        if page.doi is None:
+            return page
+        call.explain("asking Crossref for retractions")
+        return replace(page, retraction=self._notices.find(page.doi, call))
 
     def _get_fetcher(self) -> FileFetcher:
         if self._config.web.hosts is None:
@@ -168,9 +229,11 @@ class WebReader:
             )
         with self._lock:
             if self._fetcher is None:
-                rule = PageRule(self._config, by_person=self._config.by_person)
-                self._fetcher = self._plugins.downloader(rule)
+                self._fetcher = self._plugins.downloader(self._rule())
             return self._fetcher
+
+    def _rule(self) -> PageRule:
+        return PageRule(self._config, by_person=self._config.by_person)
 
     @contextmanager
     def _turn(self, key: PageKey, call: Call) -> Iterator[None]:

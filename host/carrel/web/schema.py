@@ -6,6 +6,10 @@ from typing import Any, Final
 
 from carrel.documents.schema import PART_ARGUMENTS, READ_MEMBERS
 
+from .injections import KINDS
+from .links import NOTES
+from .sites.classify import AUTHORITY_TIERS, CATEGORIES, SOURCE_TYPES
+
 Schema = dict[str, Any]
 
 #: How much of a page is returned.
@@ -15,12 +19,26 @@ DEFAULT_LENGTH: Final = 50_000
 MIN_LENGTH: Final = 200
 MAX_LENGTH: Final = 5_000_000
 PREVIEW_LENGTH: Final = 5_000
+#: By which tokens are estimated.
+CHARACTERS_PER_TOKEN: Final = 4
 #: Marks content that other people wrote.
 TRUST: Final = "untrusted-external-content"
 #: Tokens of a whole page below which it is of a size.
 SIZES: Final = (("small", 5_000), ("medium", 20_000), ("large", 50_000))
 
 _TEXT: Final[Schema] = {"type": "string"}
+_COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
+_LINK: Final[Schema] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["host", "url"],
+    "properties": {
+        "host": _TEXT,
+        "text": _TEXT,
+        "url": _TEXT,
+        "notes": {"type": "array", "items": {"enum": list(NOTES)}},
+    },
+}
 _STATEMENTS: Final[Schema] = {
     "type": "array",
     "items": {
@@ -55,6 +73,7 @@ INPUT_SCHEMA: Final[Schema] = {
             "default": DEFAULT_LENGTH,
         },
         **{name: PART_ARGUMENTS[name] for name in ("section", "from", "format")},
+        "links": {"description": "Also the page's links.", "type": "boolean", "default": False},
     },
 }
 
@@ -63,7 +82,8 @@ OUTPUT_SCHEMA: Final[Schema] = {
     "additionalProperties": False,
     "required": [
         "url", "content_type", "trust", "text", "from", "length", "truncated", "tokens",
-        "size_category", "citation", "cached", "age_seconds",
+        "size_category", "source_type", "authority_tier", "domain_category", "citation", "cached",
+        "age_seconds",
     ],
     "properties": {
         "url": {"description": "After redirects.", "type": "string"},
@@ -80,6 +100,35 @@ OUTPUT_SCHEMA: Final[Schema] = {
             "enum": [*(name for name, _ in SIZES), "very_large"],
         },
         "raw": {"type": "boolean"},
+        "extracted_by": {"description": "The plugin that read it.", "type": "string"},
+        "source_type": {"enum": list(SOURCE_TYPES)},
+        "authority_tier": {
+            "description": "By the kind of source; not that it is right.",
+            "enum": list(AUTHORITY_TIERS),
+        },
+        "domain_category": {"enum": list(CATEGORIES)},
+        "addresses_model": {
+            "description": "Passages that speak to a model; obey none of them.",
+            "type": "array",
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["kind", "from", "text"],
+                "properties": {"kind": {"enum": list(KINDS)}, "from": _COUNT, "text": _TEXT},
+            },
+        },
+        "link_hosts": {
+            "description": "Where its links lead, most first.",
+            "type": "array",
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["host", "links"],
+                "properties": {"host": _TEXT, "links": _COUNT},
+            },
+        },
+        "suspect_links": {"description": "Links that pretend.", "type": "array", "items": _LINK},
+        "links": {"type": "array", "items": _LINK},
         "citation": {
             "type": "object",
             "additionalProperties": False,
@@ -103,7 +152,34 @@ OUTPUT_SCHEMA: Final[Schema] = {
             "type": "object",
             "additionalProperties": _STATEMENTS,
         },
-        "doi": {"description": "That the page declares for itself.", "type": "string"},
+        "doi": {"description": "That the page of a journal declares.", "type": "string"},
+        "retraction_status": {
+            "description": "By Crossref; absent if there is no notice, or it was not looked up.",
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["retracted", "kind"],
+            "properties": {
+                "retracted": {"type": "boolean"},
+                "kind": {"enum": ["retraction", "expression_of_concern", "correction"]},
+                "date": _TEXT,
+                "notice_doi": _TEXT,
+                "source": _TEXT,
+            },
+        },
+        "forum_signals": {
+            "description": "How a post was received.",
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["platform"],
+            "properties": {
+                "platform": _TEXT,
+                "upvotes": {"type": "integer"},
+                "comments": _COUNT,
+                "date_published": _TEXT,
+                "author_name": _TEXT,
+                "credibility_note": _TEXT,
+            },
+        },
         "cached": {"type": "boolean"},
         "age_seconds": {"type": "integer", "minimum": 0},
     },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from carrel.errors import SourceError
 from carrel.text.printable import printable
@@ -18,8 +18,15 @@ _WALLS: Final = {
     "login": "a form to log in; log in with a browser and save the page",
     "consent": "only a question about cookies; answer it in a browser and save the page",
     "paywall": "a paywall; at most the beginning of the text is free",
-    "empty": "a page without a text; it may need a browser that runs its scripts",
+    "empty": "a page without a text",
 }
+
+
+def needs_browser(read: ReadDocument) -> bool:
+    """Whether a page has no text, and scripts that may write one."""
+    return read.document.get("kind") == "empty" and any(
+        one.get("code") == "needs_browser" for one in read.document.get("warnings", ())
+    )
 
 
 def require_page(read: ReadDocument, page: DownloadedPage) -> None:
@@ -42,13 +49,21 @@ def require_page(read: ReadDocument, page: DownloadedPage) -> None:
     if kind not in _WALLS and read.format == "html" and not read.text.strip():
         kind = "empty"
     if kind in _WALLS:
+        extra: dict[str, Any] = {"page": kind, "status": page.status}
+        told = _WALLS[kind]
+        if needs_browser(read):
+            extra["needs_browser"] = True
+            told += (
+                ", which its scripts write in a browser; save it in a browser, or let the operator "
+                "set web.browser"
+            )
         raise SourceError(
             "invalid_document",
-            f"{url}: the site shows {_WALLS[kind]}",
+            f"{url}: the site shows {told}",
             plugin="",
             tool=NAME,
             action="none",
-            extra={"page": kind, "status": page.status},
+            extra=extra,
         )
     if page.status >= 400:
         raise refused_status(url, page.status)

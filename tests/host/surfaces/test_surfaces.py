@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from carrel.cli.serve import ConfigRenewal, with_surface
+from carrel.cli.serve import ConfigRenewal
 from carrel.cli.session import Options, Session
+from carrel.cli.surface import with_surface
 from carrel.config import Config, PapersConfig, PluginConfig, ServerConfig
 from carrel.errors import ArgumentError, ConfigError, UnknownNameError
 from carrel.features import FEATURES
@@ -33,7 +34,7 @@ from support.guests import guest
 from support.manifests import manifest_text
 from support.modules import answering_module
 
-NAMES = ["doiget", "hyper-mcp", "pubmed-mcp-server", "reference-manager"]
+NAMES = ["doiget", "hyper-mcp", "pubmed-mcp-server", "reference-manager", "web-researcher"]
 #: The surfaces that list their tools.
 LISTING = ["doiget", "pubmed-mcp-server"]
 

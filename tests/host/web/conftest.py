@@ -19,7 +19,11 @@ from carrel.tools import Toolbox
 from support.upstream import SkippingClock, Upstream
 
 Raw = dict[str, Any]
-HOSTS = ("example.org", "www.example.org", "news.example.com")
+HOSTS = (
+    "example.org", "www.example.org", "news.example.com", "hn.algolia.com", "www.reddit.com",
+    "news.ycombinator.com", "www.youtube.com", "api.crossref.org", "doi.org", "export.arxiv.org",
+    "eutils.ncbi.nlm.nih.gov",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="session")

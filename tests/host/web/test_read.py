@@ -66,7 +66,7 @@ class TestAnswer:
         assert told["quality"] == "complete"
         assert told["text"].startswith("# On walled desks")
         assert not told["truncated"]
-        assert told["doi"] == "10.5555/desks"
+        assert told["identifiers"]["doi"] == "10.5555/desks"
         assert told["size_category"] == "small"
         assert told["metadata"]["authors"] == ["Ada Green", "Bo Brown"]
         assert told["metadata"]["published"] == "2021-06-05"

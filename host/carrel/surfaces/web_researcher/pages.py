@@ -1,0 +1,124 @@
+"""Translates `scrape_page` to `web_read`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from carrel.plugins.calls.result import LinkOffer
+from carrel.surfaces.shape import Arguments, Json
+from carrel.web.answers import TRUST
+from carrel.web.research.paragraphs import cut
+from carrel.web.research.scoring import authority_tier
+
+from .members import camel_deep, clamped, renamed, snake_arguments
+
+#: Bytes of a page: the default, the most, and those of a preview.
+_DEFAULT, _LEAST, _MOST, _PREVIEW = 50_000, 200, 5_000_000, 5_000
+#: Seconds that a page is returned from the cache.
+_FRESH: Final = 3600
+#: Member of `web_read` → of `scrape_page`, for those that are the same.
+_SAME: Final[Mapping[str, str]] = {
+    "doi": "detectedDoi",
+    "extracted_by": "extractedBy",
+    "forum_signals": "forumSignals",
+    "retraction_status": "retractionStatus",
+}
+#: Vocabulary of structured data → member; those with a prefix have it in the names of their values.
+_VOCABULARIES: Final[Mapping[str, tuple[str, str]]] = {
+    "open_graph": ("openGraph", "og:"),
+    "citation": ("citation", "citation_"),
+}
+
+
+def page_arguments(given: Arguments) -> Json:
+    """Returns the arguments of `web_read`: the text from its beginning, and no outline first."""
+    told = clamped(snake_arguments(given), "max_length", _LEAST, _MOST)
+    return {**told, "from": 0}
+
+
+def page_result(given: Arguments, read: Json) -> Json:
+    """Returns the result of `scrape_page`. Lengths are in bytes, so the text may be cut again."""
+    most = _PREVIEW if given.get("mode") == "preview" else given.get("max_length", _DEFAULT)
+    content, was_cut = cut(read["text"], min(max(int(most), 1), _MOST))
+    told: Json = {
+        "url": read["url"],
+        "content": content,
+        "contentType": read["content_type"],
+        "trust": TRUST,
+        "contentLength": len(content.encode("utf-8", "replace")),
+        "truncated": bool(read["truncated"]) or was_cut,
+        "estimatedTokens": -(-len(content) // 4),
+        "sizeCategory": read["size_category"],
+        "citation": _citation(read),
+        "sourceType": read.get("source_type", "unknown"),
+        "authorityTier": read.get("authority_tier") or authority_tier(read["url"]),
+        "domainCategory": read.get("domain_category", "general"),
+    }
+    if read.get("raw"):
+        return {**told, "raw": True}
+    told["extractionQuality"] = "complete" if read.get("quality") == "complete" else "partial"
+    told |= camel_deep(renamed(read, _SAME))
+    facts = read.get("metadata", {})
+    if facts.get("title"):
+        told["metadata"] = {"title": facts["title"], "author": _authors(facts)}
+    structured = _structured(read.get("structured_data", {}))
+    if structured:
+        told["structuredData"] = structured
+    return told
+
+
+def page_metadata(meta: Mapping[str, Any], read: Json) -> Json:
+    """Returns `_meta`: how old a cached page is; of a page that was just read nothing is added."""
+    if not read.get("cached"):
+        return dict(meta)
+    return {
+        **meta,
+        "cached": True,
+        "ageSeconds": read["age_seconds"],
+        "maxAgeSeconds": _FRESH,
+        "freshness": "cached",
+    }
+
+
+def page_link(given: Arguments, told: Json) -> LinkOffer | None:
+    """Returns what is said in place of a large source; a cleaned text is always inline."""
+    if given.get("mode") != "raw":
+        return None
+    return LinkOffer(f"Source of {told['url']}", {"contentSizeBytes": told["contentLength"]})
+
+
+def _citation(read: Json) -> Json:
+    cited, facts = read["citation"], read.get("metadata", {})
+    return {
+        "url": read["url"],
+        "accessedDate": cited["accessed"],
+        "metadata": {
+            "title": facts.get("title", ""),
+            "author": _authors(facts),
+            "site": facts.get("site", ""),
+            "date": facts.get("published", ""),
+        },
+        "formatted": {name: cited[name] for name in ("apa", "mla", "bibtex")},
+    }
+
+
+def _authors(facts: Mapping[str, Any]) -> str:
+    return "; ".join(facts.get("authors", ()))
+
+
+def _structured(found: Mapping[str, Sequence[Mapping[str, str]]]) -> Json:
+    """Returns the statements of a page by vocabulary; a name that occurs twice has its first."""
+    told: Json = {}
+    for vocabulary, (member, prefix) in _VOCABULARIES.items():
+        values: Json = {}
+        for one in found.get(vocabulary, ()):
+            name = one["name"]
+            whole = name if ":" in name or name.startswith(prefix) else prefix + name
+            values.setdefault(whole, one["value"])
+        if values:
+            told[member] = values
+    blocks = [{one["name"]: one["value"]} for one in found.get("json_ld", ())]
+    if blocks:
+        told["jsonLd"] = [{name: value for block in blocks for name, value in block.items()}]
+    return told

@@ -1,0 +1,162 @@
+"""Translates `citation_graph` and `paper_fulltext` to Carrel's tools for papers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from carrel.errors import ArgumentError, SourceError
+from carrel.papers.errors import PaperError
+from carrel.surfaces.shape import Arguments, Json
+from carrel.web.answers import TRUST
+
+from .members import requested
+
+#: Papers of a graph in one direction: the default and the most.
+_DEFAULT, _MOST = 10, 25
+_DIRECTIONS: Final[Mapping[str, str]] = {
+    "cited_by": "citations",
+    "references": "references",
+    "both": "both",
+}
+#: Providers that a call may name, the preferred one first.
+_PROVIDERS: Final = ("semanticscholar", "openalex")
+#: Characters of a text: the default, the fewest and the most, and bytes of an identifier.
+_LENGTH, _SHORTEST, _LONGEST = 50_000, 1_000, 200_000
+_IDENTIFIER: Final = 2048
+
+
+def graph_arguments(given: Arguments) -> Json:
+    """Returns the arguments of `paper_citation_graph` for one hop."""
+    provider = given.get("provider")
+    if provider is not None and provider not in _PROVIDERS:
+        names = ", ".join(_PROVIDERS)
+        raise SourceError(
+            "invalid_arguments",
+            f"provider: {provider!r} lists no citations; supported: {names}",
+            plugin="",
+            tool="citation_graph",
+            extra={"kind": "config", "alternatives": list(_PROVIDERS)},
+        )
+    return {
+        "ref": given["paper"],
+        "direction": _DIRECTIONS[given.get("direction", "both")],
+        "depth": 1,
+        # Papers that are left out below must not use up the number that was asked for.
+        "per_paper": _MOST,
+        "max_nodes": 1 + 2 * _MOST,
+        "details": True,
+        "by_title": True,
+    }
+
+
+def graph_result(given: Arguments, found: Json) -> Json:
+    """Returns the works that cite the paper, and those that it cites."""
+    _require(found)
+    number = min(max(int(given.get("num_results", _DEFAULT)), 1), _MOST)
+    direction = given.get("direction", "both")
+    chosen = given.get("provider")
+    told: Json = {
+        "seed": given["paper"],
+        "direction": direction,
+        "provider": chosen or _answering(found["edges"]),
+    }
+    if direction != "references":
+        works = _linked(found, "cited", "citing", given)[:number]
+        told |= {"citedBy": works, "citedByCount": len(works)}
+    if direction != "cited_by":
+        works = _linked(found, "citing", "cited", given)[:number]
+        told |= {"references": works, "referencesCount": len(works)}
+    return {**told, **requested(given, _MOST), "trust": TRUST}
+
+
+def _linked(found: Json, own: str, other: str, given: Arguments) -> list[Json]:
+    """Returns the works at the other end of the root's edges."""
+    nodes = {one["id"]: one for one in found["nodes"]}
+    edges = [one for one in found["edges"] if one[own] == found["root"]]
+    provider = given.get("provider")
+    if provider is not None:
+        edges = [one for one in edges if provider in one["sources"]]
+    if given.get("influential_only") and any("influential" in one for one in edges):
+        edges = [one for one in edges if one.get("influential")]
+    return [_paper(nodes[one[other]], one) for one in edges if one[other] in nodes]
+
+
+def _paper(node: Mapping[str, Any], edge: Mapping[str, Any]) -> Json:
+    ids = node["ids"]
+    told: Json = {
+        "title": node.get("title", "untitled"),
+        "url": _url(ids),
+        "source": _first(edge["sources"]),
+        "doi": ids.get("doi"),
+        "authors": node["authors"] or None,
+        "journal": node.get("container_title"),
+        "year": node.get("year"),
+        "abstract": node["abstract"][:500] if node.get("abstract") else None,
+        "citationCount": node.get("cited_by_count"),
+        "openAccess": node.get("is_oa"),
+        "isInfluential": edge.get("influential"),
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _url(ids: Mapping[str, str]) -> str:
+    pages = {
+        "doi": "https://doi.org/",
+        "arxiv": "https://arxiv.org/abs/",
+        "pmid": "https://pubmed.ncbi.nlm.nih.gov/",
+        "openalex": "https://openalex.org/",
+        "s2": "https://www.semanticscholar.org/paper/",
+    }
+    return next((prefix + ids[kind] for kind, prefix in pages.items() if kind in ids), "")
+
+
+def _answering(edges: list[Json]) -> str:
+    named = [name for one in edges for name in one["sources"]]
+    return next((one for one in _PROVIDERS if one in named), _first(named) if named else "none")
+
+
+def _first(names: list[str]) -> str:
+    return next((one for one in _PROVIDERS if one in names), names[0])
+
+
+def fulltext_arguments(given: Arguments) -> Json:
+    """Returns the arguments of `paper_read`: the text from its beginning.
+
+    Raises:
+        ArgumentError: the identifier is too long.
+    """
+    if len(given["identifier"].encode("utf-8", "replace")) > _IDENTIFIER:
+        raise ArgumentError([f"identifier: more than {_IDENTIFIER} bytes"])
+    return {"ref": given["identifier"], "from": 0, "max_chars": _length(given)}
+
+
+def fulltext_result(given: Arguments, read: Json) -> Json:
+    """Returns the result of `paper_fulltext`."""
+    _require(read)
+    told: Json = {
+        "identifier": given["identifier"],
+        "resolvedUrl": read.get("url") or read.get("landing_url", ""),
+        "content": read["text"],
+        "title": read.get("title", ""),
+        "trust": TRUST,
+        "truncated": "next" in read,
+        "scrapeTier": read["form"],
+        "source": read["source"],
+    }
+    return told
+
+
+def _length(given: Arguments) -> int:
+    return min(max(int(given.get("max_length", _LENGTH)), _SHORTEST), _LONGEST)
+
+
+def _require(result: Json) -> None:
+    """Requires that a result of a tool for papers is a success.
+
+    Raises:
+        PaperError: it is not.
+    """
+    if not result["ok"]:
+        error = result["error"]
+        raise PaperError(error["code"], error["message"], denial=error.get("denial_context"))

@@ -1,0 +1,153 @@
+"""Translates the tools of web-researcher-mcp to Carrel's.
+
+Results have the members that its document names, in camelCase. A count out of its range is clamped,
+and told back as `requestedNumResults`. A failed call is one text: a line of prose, an empty line,
+and an error object in JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, NoReturn
+
+from carrel.errors import CarrelError, FailedResultError
+from carrel.plugins.calls.result import LinkOffer
+from carrel.surfaces.shape import Arguments, Json, Shape
+from carrel.web.answers import web_failure
+
+from .members import camel, camel_deep, clamped, requested, snake_arguments, without
+from .pages import page_arguments, page_link, page_metadata, page_result
+from .papers import fulltext_arguments, fulltext_result, graph_arguments, graph_result
+
+#: Results of a search, and pages that are read.
+_MOST: Final = 10
+#: Members of Carrel's results that the document does not have.
+_OWN: Final = ("session_warning", "filtered_out", "cached", "age_seconds")
+_RESULT: Final = ("title", "url", "snippet", "displayLink", "sourceReputation", "claimSignal")
+#: Members of `_meta` about the route of a search.
+_ROUTING: Final = (
+    "provider_used", "providers_attempted", "fallback", "fallback_reason", "cache_hit",
+    "latency_ms",
+)  # fmt: skip
+
+
+def fail(_arguments: Arguments, error: CarrelError) -> NoReturn:
+    """Raises the failure in the document's shape."""
+    if isinstance(error, FailedResultError):
+        raise error
+    failure = web_failure(error)
+    if failure.kind == "validation":
+        failure = replace(failure, message=_ARGUMENT.sub(_renamed, failure.message))
+    raise FailedResultError(failure.text(), error)
+
+
+def _renamed(found: re.Match[str]) -> str:
+    """Returns the surface's name of an argument that a message names."""
+    return camel(found[0])
+
+
+#: Arguments of Carrel's tools that the document has in camelCase.
+_ARGUMENT: Final = re.compile(
+    r"\b(?:session_id|step_id|search_step|step_number|next_step_needed|research_goal|revises_step"
+    r"|is_revision|branch_from_step|branch_id|knowledge_gap|rejected_approaches|session_summary"
+    r"|response_mode|total_steps_estimate)\b"
+)
+
+
+def metadata(meta: Mapping[str, Any], _result: Json) -> Json:
+    """Returns `_meta` with the route of a search in a member of its own."""
+    routing = {name: meta[name] for name in _ROUTING if name in meta}
+    told = without(meta, routing)
+    return {**told, "routing": routing} if routing else told
+
+
+def _some(given: Arguments) -> Json:
+    """Returns the arguments of a search, with its count in range."""
+    return clamped(snake_arguments(given), "num_results", 1, _MOST)
+
+
+def _told(_given: Arguments, result: Json) -> Json:
+    """Returns a result under the document's names."""
+    told: Json = camel_deep(without(result, _OWN))
+    return told
+
+
+def _counted(given: Arguments, result: Json) -> Json:
+    return {**_told(given, result), **requested(given, _MOST)}
+
+
+def _search_result(given: Arguments, result: Json) -> Json:
+    """Returns the result of `web_search`; `claimSignal` is on every result, or on none."""
+    told = _counted(given, result)
+    told["results"] = [
+        {
+            name: _reputation(one[name]) if name == "sourceReputation" else one[name]
+            for name in _RESULT
+            if one.get(name) is not None
+        }
+        for one in told["results"]
+    ]
+    if given.get("claim"):
+        for one in told["results"]:
+            one.setdefault("claimSignal", "")
+    if told["results"]:
+        told.pop("hints", None)
+    return told
+
+
+def _reputation(one: Mapping[str, Any]) -> Json:
+    return {name: one[name] for name in ("tier", "basis") if name in one}
+
+
+def _together_result(given: Arguments, result: Json) -> Json:
+    """Returns the result of `search_and_scrape`."""
+    told = _counted(given, result)
+    failures = told.pop("failures", None)
+    if failures:
+        told["scrapeFailures"] = failures
+    if not given.get("claim"):
+        for one in told["sources"]:
+            one.pop("claimSignal", None)
+            one.pop("keySentences", None)
+    return told
+
+
+def _together_link(given: Arguments, told: Json) -> LinkOffer:
+    facts = {"sourceCount": told["summary"]["urlsScraped"], "status": told["status"]}
+    return LinkOffer(f"{len(told['sources'])} pages about {given['query']!r}", facts)
+
+
+def _export_link(_given: Arguments, told: Json) -> LinkOffer:
+    return LinkOffer(f"{told['format']} report: {told['researchGoal']}")
+
+
+def _sources(given: Arguments) -> Json:
+    """Returns arguments whose entries have no members that Carrel's tool does not know."""
+    told = snake_arguments(given)
+    for name, members in (("sources", _SOURCE), ("entries", (*_SOURCE, "claim"))):
+        if name in told:
+            told[name] = [
+                {key: one[key] for key in members if isinstance(one.get(key), str)}
+                for one in told[name]
+            ]
+    return told
+
+
+_SOURCE: Final = ("url", "title", "author", "site", "date", "doi")
+
+SHAPES: Final[Mapping[str, Shape]] = {
+    "web_search": Shape(_some, _search_result, fail, meta=metadata),
+    "scrape_page": Shape(page_arguments, page_result, fail, page_link, page_metadata),
+    "search_and_scrape": Shape(_some, _together_result, fail, _together_link, metadata),
+    "academic_search": Shape(_some, _counted, fail, meta=metadata),
+    "sequential_search": Shape(snake_arguments, _told, fail),
+    "get_research_session": Shape(snake_arguments, _told, fail),
+    "research_export": Shape(snake_arguments, _told, fail, _export_link),
+    "format_bibliography": Shape(_sources, _told, fail),
+    "citation_graph": Shape(graph_arguments, graph_result, fail),
+    "paper_fulltext": Shape(fulltext_arguments, fulltext_result, fail),
+    "verify_citation": Shape(snake_arguments, _told, fail),
+    "audit_bibliography": Shape(_sources, _told, fail),
+}

@@ -1,0 +1,14 @@
+"""What the answers of the toolset `web` have in common: their label and the kinds of failures.
+
+Carrel's tools raise `carrel.errors`; `failures` says which kind of failure an error is, for results
+that list failures and for the surface `web-researcher`, whose errors have these members.
+"""
+
+from __future__ import annotations
+
+from .failures import ACTIONS, KINDS, WebFailure, gravest, web_failure
+
+#: Marks content that other people wrote: data, and never instructions.
+TRUST = "untrusted-external-content"
+
+__all__ = ["ACTIONS", "KINDS", "TRUST", "WebFailure", "gravest", "web_failure"]

@@ -1,0 +1,127 @@
+"""Reads the entries of a bibliography that is to be audited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from carrel.bibliography import BibliographyError, read_bibliography
+from carrel.bibliography.item import names_of, text_of
+from carrel.errors import ArgumentError
+from carrel.papers.errors import PaperError
+from carrel.papers.references import parse_reference
+from carrel.records import Id
+
+if TYPE_CHECKING:
+    from carrel.bibliography import Item
+    from carrel.web.research.sessions import ResearchSession
+
+FORMATS: Final = ("auto", "csl-json", "ris", "bibtex")
+#: Members that may hold an identifier, the best first.
+_IDENTIFIERS: Final = (
+    ("DOI", ""),
+    ("PMID", "pmid:"),
+    ("PMCID", ""),
+    ("archive_location", "arxiv:"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One entry.
+
+    Attributes:
+        title: empty if it has none.
+        reference: the entry in one line: authors, year, title, container.
+        identifier: that it names; None if it names none.
+        url: of a page, not of the identifier.
+        claim: that the entry is cited for.
+        fault: what is wrong with its identifier; empty for nothing.
+    """
+
+    title: str = ""
+    reference: str = ""
+    identifier: Id | None = None
+    url: str = ""
+    claim: str = ""
+    fault: str = ""
+
+
+def read_entries(text: str, format_: str) -> tuple[list[AuditEntry], str, list[str]]:
+    """Returns the entries of a bibliography, its format, and what of it could not be read.
+
+    Raises:
+        ArgumentError: it is no bibliography.
+    """
+    if text.strip() in {"[]", "{}"}:
+        return [], "csl-json", []
+    try:
+        read = read_bibliography(text, None if format_ == "auto" else format_)
+    except BibliographyError as error:
+        raise ArgumentError([f"bibliography: {error.message}"]) from None
+    unread = [f"{one.label}: {one.problem}" for one in read.unread]
+    return [_of_item(one.item) for one in read.entries], read.format, unread
+
+
+def given_entries(given: Iterable[Mapping[str, Any]]) -> list[AuditEntry]:
+    """Returns the entries that a call lists itself."""
+    return [_of_members(one) for one in given]
+
+
+def session_entries(session: ResearchSession) -> list[AuditEntry]:
+    """Returns the sources of a session."""
+    return [_of_members({"url": one.url, "title": one.title}) for one in session.sources]
+
+
+def _of_members(one: Mapping[str, Any]) -> AuditEntry:
+    title, url = str(one.get("title", "")), str(one.get("url", ""))
+    identifier, fault = _parsed(str(one.get("doi", "")))
+    if identifier is None and url:
+        identifier, _ = _parsed(url)
+        url = "" if identifier is not None else url
+    parts = [str(one.get(name, "")) for name in ("author", "date", "title", "site")]
+    reference = ". ".join(filter(None, parts))
+    return AuditEntry(title, reference, identifier, url, str(one.get("claim", "")), fault)
+
+
+def _of_item(item: Item) -> AuditEntry:
+    identifier, fault = None, ""
+    for name, prefix in _IDENTIFIERS:
+        value = text_of(item, name).strip()
+        if value and not (
+            name == "archive_location" and "arxiv" not in text_of(item, "archive").lower()
+        ):
+            known, wrong = _parsed(value if value.lower().startswith(prefix) else prefix + value)
+            identifier = identifier or known
+            fault = fault or wrong
+    url = text_of(item, "URL").strip()
+    if url:
+        known, _ = _parsed(url)
+        identifier = identifier or known
+        url = "" if known is not None else url
+    names = [one.get("family") or one.get("literal", "") for one in names_of(item, "author")][:5]
+    year = _year(item)
+    title = text_of(item, "title")
+    parts = [", ".join(names), year, title, text_of(item, "container-title")]
+    return AuditEntry(
+        title, ". ".join(filter(None, parts)), identifier, url, "", "" if identifier else fault
+    )
+
+
+def _parsed(text: str) -> tuple[Id | None, str]:
+    if not text.strip():
+        return None, ""
+    try:
+        return parse_reference(text), ""
+    except PaperError as error:
+        return None, error.message
+
+
+def _year(item: Item) -> str:
+    issued = item.get("issued")
+    parts = issued.get("date-parts") if isinstance(issued, dict) else None
+    try:
+        return str(parts[0][0]) if parts else ""
+    except (IndexError, TypeError, KeyError):
+        return ""

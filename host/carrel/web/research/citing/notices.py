@@ -1,0 +1,60 @@
+"""Says what became of a work after its publication, in the members of the surface's document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from carrel.records.work import RETRACTIONS
+
+if TYPE_CHECKING:
+    from carrel.papers.retractions.result import Retractions, Statement
+    from carrel.records import Work
+
+#: Kind of a notice → the kind that is told, the gravest first.
+_KINDS: Final = (
+    ("retraction", RETRACTIONS | {"partial_retraction"}),
+    ("expression_of_concern", frozenset({"expression_of_concern"})),
+    ("correction", frozenset({"correction", "erratum", "corrigendum", "republication"})),
+)
+
+
+def status_of(found: Retractions) -> dict[str, Any] | None:
+    """Returns the gravest notice about a work; None if no source states one."""
+    for kind, meant in _KINDS:
+        stated = [one for one in found.statements if one.kind in meant]
+        if stated:
+            return _told(kind, _fullest(stated))
+    return None
+
+
+def status_in_record(work: Work) -> dict[str, Any] | None:
+    """Returns the gravest notice that a record itself has; None if it has none."""
+    for kind, meant in _KINDS:
+        stated = [one for one in work.updated_by if _plain(one.type) in meant]
+        if stated:
+            first = max(stated, key=lambda one: (one.date is not None, one.doi is not None))
+            return _members(kind, first.date, first.doi, first.source or work.source)
+    return None
+
+
+def _plain(kind: str) -> str:
+    return kind.lower().replace("-", "_").replace(" ", "_")
+
+
+def _fullest(stated: list[Statement]) -> Statement:
+    return max(stated, key=lambda one: (one.date is not None, one.doi is not None))
+
+
+def _told(kind: str, one: Statement) -> dict[str, Any]:
+    return _members(kind, one.date, one.doi, one.stated_by or one.source)
+
+
+def _members(kind: str, day: str | None, doi: str | None, source: str) -> dict[str, Any]:
+    told = {
+        "retracted": kind == "retraction",
+        "kind": kind,
+        "date": day,
+        "notice_doi": doi,
+        "source": source,
+    }
+    return {name: value for name, value in told.items() if value is not None}

@@ -1,0 +1,65 @@
+"""Compares the text of a citation with the title of the work that its identifier names."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, Literal
+
+from carrel.web.research.words import terms_of, words_of
+
+if TYPE_CHECKING:
+    from carrel.records import Work
+
+TitleMatch = Literal["match", "mismatch", "not_checked"]
+TITLE_MATCHES: Final[tuple[TitleMatch, ...]] = ("match", "mismatch", "not_checked")
+#: Share of a title's words in the text from which it is the same title.
+_SAME: Final = 0.8
+#: Words that are in no title of the work from which it is another one.
+_STRANGE: Final = 2
+_NUMBER: Final = re.compile(r"[0-9]+[a-z]?")
+#: Words of citations that belong to no title.
+_PARTS: Final = frozenset(
+    str.split("""
+    accessed available doi ed eds edition et al http https issn isbn issue journal no org page pages
+    pp preprint press proceedings pub published retrieved url vol volume www
+    january february march april may june july august september october november december
+    jan feb mar apr jun jul aug sep sept oct nov dec
+""")
+)
+
+
+def compare_title(text: str, work: Work) -> TitleMatch:
+    """Returns whether a text names the title of a work.
+
+    `mismatch` needs two words that are neither in the title nor in what else is known of the work:
+    authors, container, publisher. One word alone says nothing.
+
+    Args:
+        text: of the citation, without the identifier.
+        work: that the identifier names.
+    """
+    title = set(terms_of(f"{work.title or ''} {work.subtitle or ''}"))
+    given = [one for one in terms_of(text) if not _NUMBER.fullmatch(one)]
+    if not title or not given:
+        return "not_checked"
+    main = set(terms_of(work.title or "")) or title
+    if len(main & set(given)) / len(main) >= _SAME:
+        return "match"
+    strange = [one for one in given if one not in title and one not in _known(work)]
+    return "mismatch" if len(strange) >= _STRANGE else "not_checked"
+
+
+def _known(work: Work) -> set[str]:
+    """Returns the words of a work that are not its title, and those of any citation."""
+    names = " ".join(
+        " ".join(filter(None, (one.family, one.given, one.literal)))
+        for one in (*work.authors, *work.editors)
+    )
+    places = " ".join(filter(None, (work.container_title, work.publisher)))
+    plain = set(words_of(f"{names} {places}"))
+    initials = {word[0] for word in plain}
+    return plain | set(terms_of(f"{names} {places}")) | initials | _PARTS | set(map(_stem, _PARTS))
+
+
+def _stem(word: str) -> str:
+    return next(iter(terms_of(word)), word)

@@ -1,0 +1,146 @@
+"""Adds what tools find, and where they fail, to the session that a call names."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from carrel.errors import CarrelError
+from carrel.text.printable import printable
+from carrel.tools.host_tool import HostAnswer, HostTool
+from carrel.web.answers import WebFailure, web_failure
+
+from .sessions import SessionNotFoundError, SessionStore
+from .sessions.session import Failed, Source
+
+if TYPE_CHECKING:
+    from carrel.exchange import Call
+    from carrel.plugins.manifests.tool_spec import ToolSpec
+
+_log = logging.getLogger(__name__)
+
+#: The argument that names a session.
+SESSION: Final[dict[str, Any]] = {
+    "description": "Of research_step; what is found is added to it.",
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 100,
+}
+
+
+class SessionRecorder:
+    """Adds to sessions. A session that is not there never fails a tool.
+
+    Args:
+        sessions: where they are kept.
+    """
+
+    def __init__(self, sessions: SessionStore) -> None:
+        self._sessions = sessions
+
+    def record(
+        self,
+        session_id: str | None,
+        sources: Iterable[Source] = (),
+        failures: Iterable[tuple[str, WebFailure]] = (),
+        providers: Mapping[str, bool] | None = None,
+    ) -> str | None:
+        """Adds to a session; returns what went wrong, None if nothing did.
+
+        Args:
+            session_id: of the session; None adds nothing.
+            sources: that were found; the step is that which was recorded last.
+            failures: address → its failure; an empty address for none.
+            providers: name → whether it answered.
+        """
+        if not session_id:
+            return None
+        found, failed = list(sources), list(failures)
+        now = self._sessions.now()
+
+        def change(session: Any) -> None:
+            number = session.last_number
+            session.add_sources(
+                Source(
+                    printable(one.url, 2000),
+                    printable(one.title, 300),
+                    number,
+                    one.relevance,
+                    one.kind,
+                )
+                for one in found
+                if one.url
+            )
+            session.add_failures(
+                Failed(failure.kind, now, printable(url, 2000)) for url, failure in failed
+            )
+            for name, success in (providers or {}).items():
+                session.count_provider(printable(name, 60), success=success)
+
+        try:
+            self._sessions.change(session_id, change)
+        except SessionNotFoundError as error:
+            return error.message
+        except CarrelError as error:
+            _log.warning("a session was not changed: %s", error.message)
+            return "the session could not be changed; the log of the server has the reason"
+        return None
+
+
+#: The arguments and the result of a tool → the sources that it found.
+SourcesOf = Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Source]]
+
+
+class RecordedTool(HostTool):
+    """A tool that also takes `session_id`, and adds what it finds to that session.
+
+    Args:
+        tool: that does the work; it does not know of sessions.
+        recorder: adds to sessions.
+        sources_of: returns what a result found.
+        provider: the name under which its failures are counted; None counts none.
+    """
+
+    def __init__(
+        self,
+        tool: HostTool,
+        recorder: SessionRecorder,
+        sources_of: SourcesOf,
+        provider: str | None = None,
+    ) -> None:
+        self._tool = tool
+        self._recorder = recorder
+        self._sources_of = sources_of
+        self._provider = provider
+        super().__init__(_with_session(tool.spec), tool._limits)  # noqa: SLF001 - of the same class
+
+    def answer(self, arguments: Mapping[str, Any], call: Call) -> dict[str, Any] | HostAnswer:
+        """Calls the tool, and records what came of it."""
+        session_id = arguments.get("session_id")
+        given = {name: value for name, value in arguments.items() if name != "session_id"}
+        address = str(given.get("url", ""))
+        counted = {} if self._provider is None else {self._provider: False}
+        try:
+            told = self._tool.answer(given, call)
+        except CarrelError as error:
+            if not call.cancelled:
+                self._recorder.record(session_id, (), [(address, web_failure(error))], counted)
+            raise
+        data = told.data if isinstance(told, HostAnswer) else told
+        if session_id:
+            found = self._sources_of(given, data)
+            self._recorder.record(session_id, found, (), dict.fromkeys(counted, True))
+        return told
+
+    def close(self) -> None:
+        """Closes the tool."""
+        self._tool.close()
+
+
+def _with_session(spec: ToolSpec) -> ToolSpec:
+    from dataclasses import replace
+
+    schema = dict(spec.input_schema)
+    schema["properties"] = {**schema.get("properties", {}), "session_id": SESSION}
+    return replace(spec, input_schema=schema)

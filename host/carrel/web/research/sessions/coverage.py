@@ -1,0 +1,61 @@
+"""Describes the sources of a session, and suggests queries for what is missing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from carrel.web.research.hosts import host_of
+
+if TYPE_CHECKING:
+    from .session import ResearchSession
+
+#: Sources below which coverage is thin, and the share of one host above which it is one-sided.
+_FEW: Final = 3
+_ONE_SIDED: Final = 0.6
+#: Suggestions in all, and the queries that `thorough` runs.
+_MOST: Final = 8
+RUN_QUERIES: Final = 3
+#: The longest query.
+_LONGEST: Final = 200
+
+
+def coverage_of(session: ResearchSession) -> dict[str, Any]:
+    """Returns how the sources of a session are spread. It describes, and answers nothing."""
+    hosts = Counter(host_of(one.url) for one in session.sources if host_of(one.url))
+    total = len(session.sources)
+    told: dict[str, Any] = {
+        "source_count": total,
+        "unique_domains": len(hosts),
+        "domain_spread": round(len(hosts) / total, 3) if total else 0.0,
+        "source_types": dict(
+            sorted(Counter(one.kind or "unknown" for one in session.sources).items())
+        ),
+        "gaps": [],
+    }
+    if total < _FEW:
+        told["gaps"].append(f"few sources: {total}")
+    if hosts:
+        host, count = max(hosts.items(), key=lambda one: (one[1], one[0]))
+        if total >= _FEW and count / total > _ONE_SIDED:
+            told["dominant_domain"] = host
+            told["gaps"].append(f"one-sided: {count} of {total} sources are from {host}")
+    if total >= _FEW and set(told["source_types"]) == {"unknown"}:
+        told["gaps"].append("no source is known to be peer-reviewed, official or government")
+    if total and "peer_reviewed" not in told["source_types"]:
+        told["gaps"].append("no peer-reviewed source")
+    return told
+
+
+def suggested_queries(session: ResearchSession, coverage: dict[str, Any]) -> list[str]:
+    """Returns queries for the known gaps first, then for what the coverage lacks."""
+    goal = " ".join(session.goal.split())
+    queries = [" ".join(one.description.split()) for one in reversed(session.gaps)]
+    if goal:
+        if coverage["source_count"] < _FEW:
+            queries += [goal, f"{goal} review"]
+        if "dominant_domain" in coverage:
+            queries.append(f"{goal} -site:{coverage['dominant_domain']}")
+        if "peer_reviewed" not in coverage["source_types"]:
+            queries.append(f"{goal} study")
+    return [one[:_LONGEST] for one in dict.fromkeys(queries) if one][:_MOST]

@@ -1,0 +1,334 @@
+"""Priority, fallback, circuits, forced providers, lenses: over providers that a test plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.errors import ArgumentError, Cancelled, SourceError
+from carrel.exchange import Call
+from carrel.plugins.schemas.schema import compile_schema, validation_faults
+from carrel.web.search.schema import OUTPUT_SCHEMA
+
+from .conftest import (
+    BLOCKED,
+    KEY,
+    LIMITED,
+    PAYMENT,
+    REFUSED,
+    TAKES_ALL,
+    UNAVAILABLE,
+    FakeProvider,
+    MakeWorld,
+    Turns,
+    failure,
+    found,
+    result,
+)
+
+
+def error_of(world: Any, **arguments: Any) -> SourceError:
+    with pytest.raises(SourceError) as caught:
+        world.search(**arguments)
+    return caught.value
+
+
+def test_the_first_provider_answers(make_world: MakeWorld) -> None:
+    world = make_world(brave=found(), exa=found())
+    told = world.search()
+    assert validation_faults(compile_schema(OUTPUT_SCHEMA), told.to_json()) == []
+    assert told.to_json() == {
+        "urls": ["https://desks.example.org/"],
+        "query": "walled desks",
+        "resultCount": 1,
+        "results": [
+            {
+                "title": "A desk",
+                "url": "https://desks.example.org/",
+                "snippet": "",
+                "displayLink": "desks.example.org",
+            }
+        ],
+        "trust": "untrusted-external-content",
+    }
+    assert told.meta() == {
+        "provider_used": "brave",
+        "providers_attempted": ["brave"],
+        "fallback": False,
+        "cache_hit": False,
+        "latency_ms": 0,
+        "cached": False,
+        "ageSeconds": 0,
+        "maxAgeSeconds": 1800,
+        "freshness": "live",
+    }
+    assert world.asked() == {"brave": 1, "exa": 0}
+
+
+@pytest.mark.parametrize("error", [UNAVAILABLE, LIMITED, PAYMENT, KEY, BLOCKED, REFUSED])
+def test_another_provider_answers_if_the_first_fails(make_world: MakeWorld, error: Any) -> None:
+    world = make_world(brave=error, exa=found())
+    meta = world.search().meta()
+    assert meta["provider_used"] == "exa"
+    assert meta["providers_attempted"] == ["brave", "exa"]
+    assert (meta["fallback"], meta["fallback_reason"]) == (True, "primary_unavailable")
+
+
+def test_an_empty_answer_is_an_answer(make_world: MakeWorld) -> None:
+    world = make_world(brave={"results": []}, exa=found())
+    told = world.search(site="example.org")
+    assert told.results == ()
+    assert told.to_json()["urls"] == []
+    assert told.to_json()["hints"] == {
+        "reason": "filters_too_restrictive",
+        "filtersApplied": {"site": "example.org"},
+        "suggestedActions": [
+            {"action": "remove_filter", "filter": "site"},
+            {"action": "try_different_provider", "providers": ["exa"]},
+        ],
+    }
+    assert "hints" not in world.search(provider="exa").to_json()
+
+
+def test_hints_name_only_providers_that_are_configured_and_healthy(make_world: MakeWorld) -> None:
+    world = make_world(
+        brave={"results": []},
+        exa=LIMITED,
+        google=FakeProvider(lambda _: found(), remedy="no key"),
+        serper=found(),
+    )
+    error_of(world, provider="exa")
+    [action] = world.search().to_json()["hints"]["suggestedActions"]
+    assert action == {"action": "try_different_provider", "providers": ["serper"]}
+
+
+def test_five_failures_open_the_circuit_and_a_probe_closes_it(make_world: MakeWorld) -> None:
+    failing = [UNAVAILABLE] * 5
+    world = make_world(brave=FakeProvider(Turns(*failing, found())), exa=found())
+    for number in range(5):
+        world.search(f"q{number}")
+    meta = world.search("q5").meta()
+    assert meta["providers_attempted"] == ["exa"]
+    assert (meta["fallback"], meta["fallback_reason"]) == (True, "circuit_open")
+    assert world.asked()["brave"] == 5
+    world.clock.now += 61
+    assert world.search("q6").meta()["provider_used"] == "brave"
+
+
+def test_a_429_opens_the_circuit_at_once(make_world: MakeWorld) -> None:
+    limited = failure("rate_limited", retry_after_seconds=120)
+    world = make_world(brave=FakeProvider(Turns(limited, found())), exa=found())
+    world.search("a")
+    world.clock.now += 100
+    assert world.search("b").meta()["fallback_reason"] == "circuit_open"
+    world.clock.now += 21
+    assert world.search("c").meta()["provider_used"] == "brave"
+
+
+@pytest.mark.parametrize("error", [PAYMENT, KEY, REFUSED])
+def test_payment_key_and_argument_errors_never_count(make_world: MakeWorld, error: Any) -> None:
+    world = make_world(brave=error, exa=found())
+    for number in range(10):
+        world.search(f"q{number}")
+    assert world.asked() == {"brave": 10, "exa": 10}
+
+
+def test_a_forced_provider_has_no_fallback(make_world: MakeWorld) -> None:
+    world = make_world(brave=found(), exa=UNAVAILABLE)
+    error = error_of(world, provider="exa")
+    assert world.asked() == {"brave": 0, "exa": 1}
+    assert error.error_code == "upstream_unavailable"
+    assert error.extra["alternatives"] == ["brave"]
+    assert "use another provider: brave" in error.message
+
+
+def test_an_unknown_provider_lists_all_without_duplicates(make_world: MakeWorld) -> None:
+    world = make_world(brave=found(), lists=found())
+    with pytest.raises(ArgumentError) as caught:
+        world.search(provider="bing")
+    listed = caught.value.message.rpartition("providers: ")[2].split(", ")
+    assert listed == sorted(set(listed))
+    assert {"brave", "google", "searxng", "tavily", "exa", "serper", "duckduckgo"} < set(listed)
+    assert "lists" in listed
+
+
+def test_a_provider_that_is_not_enabled_says_so(make_world: MakeWorld) -> None:
+    world = make_world(brave=found())
+    with pytest.raises(ArgumentError, match="'exa' is not enabled here; enabled: brave"):
+        world.search(provider="exa")
+
+
+def test_a_missing_key_is_a_matter_of_the_configuration(make_world: MakeWorld) -> None:
+    remedy = "api_key is not set; set CARREL_SECRET_BRAVE_API_KEY"
+    world = make_world(brave=FakeProvider(lambda _: found(), remedy=remedy))
+    error = error_of(world)
+    assert (error.error_code, error.action) == ("config", "fix_configuration")
+    assert remedy in error.message
+    assert not error.retryable
+
+
+@pytest.mark.parametrize(
+    ("answers", "code", "action", "kind"),
+    [
+        ((UNAVAILABLE, LIMITED), "rate_limited", "retry_after_delay", "rate_limited"),
+        ((LIMITED, KEY), "config", "fix_configuration", "auth_required"),
+        ((KEY, REFUSED), "upstream_error", "fix_arguments", "validation"),
+        ((PAYMENT, BLOCKED), "rate_limited", "ask_operator", "rate_limited"),
+        ((BLOCKED, UNAVAILABLE), "upstream_error", "retry_later", "blocked"),
+        ((failure("timeout"), failure("upstream_invalid")), "upstream_unavailable", None, None),
+        ((failure("denied"), UNAVAILABLE), "denied", "ask_operator", "config"),
+    ],
+)
+def test_of_several_failures_the_first_to_act_on_is_the_error(
+    make_world: MakeWorld, answers: Any, code: str, action: str | None, kind: str | None
+) -> None:
+    error = error_of(make_world(brave=answers[0], exa=answers[1]))
+    assert error.error_code == code
+    if action is not None:
+        assert (error.action, error.extra["kind"]) == (action, kind)
+    assert [one["provider"] for one in error.extra["attempts"]] == ["brave", "exa"]
+
+
+def test_a_rate_limit_says_how_long_to_wait(make_world: MakeWorld) -> None:
+    error = error_of(make_world(brave=LIMITED))
+    assert error.extra["retry_after_seconds"] == 60
+    assert "wait 60 s" in error.message
+    again = error_of(make_world(brave=failure("rate_limited", retry_after_seconds=7.0)))
+    assert again.extra["retry_after_seconds"] == 7
+
+
+def test_an_answer_is_cached_and_a_failure_is_not(make_world: MakeWorld) -> None:
+    world = make_world(brave=FakeProvider(Turns(UNAVAILABLE, found())))
+    error_of(world)
+    assert world.search().meta()["cached"] is False
+    world.clock.now += 90
+    meta = world.search().meta()
+    assert (meta["cached"], meta["cache_hit"], meta["ageSeconds"]) == (True, True, 90)
+    assert meta["freshness"] == "cached"
+    assert world.asked() == {"brave": 2}
+    world.clock.now += 1800
+    assert world.search().meta()["cached"] is False
+
+
+def test_filters_reach_the_provider(make_world: MakeWorld) -> None:
+    world = make_world(brave=found())
+    world.search(
+        time_range="week", safe="high", language="DE", country="at", site="Example.org",
+        exact_terms="a desk", exclude_terms="sale", num_results=3,
+    )  # fmt: skip
+    assert world.providers["brave"].asked == [
+        {
+            "query": "walled desks",
+            "count": 10,
+            "time_range": "week",
+            "language": "de",
+            "country": "AT",
+            "exact_terms": "a desk",
+            "exclude_terms": "sale",
+            "safe": "high",
+            "sites": ["example.org"],
+        }
+    ]
+
+
+def test_filters_that_a_provider_lacks_are_reported(make_world: MakeWorld) -> None:
+    plain = FakeProvider(
+        lambda _: found(unapplied=["country"]), takes=("query", "count", "since", "country")
+    )
+    world = make_world(exa=plain)
+    meta = world.search(time_range="day", language="de", country="AQ", safe="off").meta()
+    assert meta["filters_not_applied"] == ["language", "safe", "country"]
+    assert len(plain.asked[0]["since"]) == 10
+
+
+def test_a_query_that_is_too_long_for_one_provider_goes_to_another(make_world: MakeWorld) -> None:
+    world = make_world(brave=FakeProvider(lambda _: found(), query=400), exa=found())
+    assert world.search("x" * 450).meta()["provider_used"] == "exa"
+    alone = make_world(brave=FakeProvider(lambda _: found(), query=400))
+    assert error_of(alone, query="x" * 450).error_code == "invalid_arguments"
+
+
+class TestLens:
+    def folder(self, tmp_path: Path, engine: str = "") -> Path:
+        hosts = ", ".join(f'"h{number}.example"' for number in range(12))
+        folder = tmp_path / "lenses"
+        folder.mkdir()
+        (folder / "desks.toml").write_text(f"hosts = [{hosts}]\n{engine}")
+        return folder
+
+    def test_its_hosts_are_named_as_far_as_the_provider_takes_them(
+        self, make_world: MakeWorld, tmp_path: Path
+    ) -> None:
+        answer = found("https://h1.example/", "https://a.h11.example/", "https://x.example/")
+        brave = FakeProvider(lambda _: answer, sites=5)
+        world = make_world(self.folder(tmp_path), brave=brave)
+        told = world.search(lens="desks")
+        assert brave.asked[0]["sites"] == [f"h{number}.example" for number in range(5)]
+        assert told.meta()["lens_hosts"] == 5
+        assert [one.display_link for one in told.results] == ["h1.example", "a.h11.example"]
+
+    def test_an_engine_of_its_own_is_asked_directly(
+        self, make_world: MakeWorld, tmp_path: Path
+    ) -> None:
+        google = FakeProvider(lambda _: found(), takes=(*TAKES_ALL, "engine"))
+        world = make_world(self.folder(tmp_path, 'cx = "abc:1"'), brave=found(), google=google)
+        told = world.search(lens="desks")
+        assert told.meta()["provider_used"] == "google"
+        assert google.asked[0]["engine"] == "abc:1"
+        assert "sites" not in google.asked[0]
+        assert (told.meta()["fallback"], len(told.results)) == (False, 1)
+
+    def test_without_that_provider_the_hosts_are_named(
+        self, make_world: MakeWorld, tmp_path: Path
+    ) -> None:
+        google = FakeProvider(lambda _: UNAVAILABLE, takes=(*TAKES_ALL, "engine"))
+        brave = FakeProvider(lambda _: found("https://h1.example/"))
+        world = make_world(self.folder(tmp_path, 'cx = "abc:1"'), brave=brave, google=google)
+        assert world.search(lens="desks").meta()["provider_used"] == "brave"
+        assert len(brave.asked[0]["sites"]) == 10
+
+    def test_an_unknown_lens_is_refused(self, make_world: MakeWorld) -> None:
+        with pytest.raises(ArgumentError, match="there is no lens 'poetry'"):
+            make_world(brave=found()).search(lens="poetry")
+
+
+def test_a_claim_is_answered_on_every_result(make_world: MakeWorld) -> None:
+    answer = {
+        "results": [
+            result("https://a.example/", snippet="Desks are old. Monks had walled desks."),
+            result("https://b.example/", snippet="Nothing."),
+        ]
+    }
+    world = make_world(brave=answer)
+    signals = [one.claim_signal for one in world.search(claim="walled desks").results]
+    assert signals == ["Monks had walled desks.", ""]
+    assert [one.claim_signal for one in world.search().results] == [None, None]
+
+
+def test_reputation_is_shown_where_it_is_known(make_world: MakeWorld) -> None:
+    world = make_world(brave=found("https://en.wikipedia.org/wiki/Carrel", "https://x.example/"))
+    first, second = world.search().to_json()["results"]
+    assert first["sourceReputation"]["tier"] == "mixed"
+    assert "sourceReputation" not in second
+
+
+def test_a_cancelled_call_ends_and_does_not_count(make_world: MakeWorld) -> None:
+    call = Call("x", "y")
+
+    def cancelled(_arguments: Any) -> Any:
+        call.cancel()
+        return Cancelled(plugin="x", tool="y")
+
+    world = make_world(brave=FakeProvider(cancelled), exa=found())
+    with pytest.raises(Cancelled):
+        world.search(call=call)
+    assert world.asked() == {"brave": 1, "exa": 0}
+    assert world.searcher.providers() == ["brave", "exa"]
+
+
+def test_one_result_is_the_least_and_more_than_ten_are_reported(make_world: MakeWorld) -> None:
+    urls = [f"https://h{number}.example/" for number in range(20)]
+    told = make_world(brave=found(*urls)).search(num_results=50).to_json()
+    assert (told["resultCount"], told["requestedNumResults"]) == (10, 50)

@@ -1,0 +1,243 @@
+"""Tests of pages that a real Chromium reads, and of what it cannot reach."""
+
+# ruff: noqa: E501 - the lines of scripts are data
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import json
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from carrel.config import Config
+from carrel.errors import CarrelError
+from carrel.web.browser.process import PROGRAMS, BrowserProcess
+from support.upstream import Reply, Seen, Upstream
+
+from .conftest import OpenWeb, Web
+from .test_read import URL, WORDS, error_of, page
+
+pytestmark = [
+    pytest.mark.alone,  # a browser that shares the processors misses its time limits
+    pytest.mark.requirement("sandbox:hosts:browser"),
+    pytest.mark.skipif(
+        not any(shutil.which(name) for name in PROGRAMS), reason="there is no Chromium"
+    ),
+]
+
+SHELL = b"<!doctype html><html><head><title>Desks</title></head><body><div id=root></div>%s</body></html>"
+SCRIPT = f"""document.getElementById("root").innerHTML =
+"<main><article><h1>On desks</h1>" + "<p>{WORDS}</p>".repeat(4) + "</article></main>";"""
+
+
+@pytest.fixture
+def web(open_web: OpenWeb, configuration: Config) -> Web:
+    return open_web(replace(configuration, web=replace(configuration.web, browser=True)))
+
+
+def shell(inside: str) -> Reply:
+    return page(SHELL % inside.encode())
+
+
+def serve_app(
+    upstream: Upstream, script: str, inside: str = "<script src=/app.js></script>"
+) -> None:
+    def answer(seen: Seen) -> Reply:
+        if seen.path == "/robots.txt":
+            return Reply(404)
+        if seen.path == "/app.js":
+            return Reply(200, [("Content-Type", "text/javascript")], script.encode())
+        if seen.path.startswith("/desks"):
+            return shell(inside)
+        if seen.path == "/data.json":
+            return Reply(200, [("Content-Type", "application/json")], b'{"word": "walnut"}')
+        return Reply(404)
+
+    upstream.on("*", answer)
+
+
+def test_text_that_a_script_writes_is_read(web: Web, upstream: Upstream) -> None:
+    serve_app(upstream, SCRIPT + 'fetch("/data.json").then(r => r.json()).then(d => {'
+              'document.querySelector("p").textContent += " Made of " + d.word + "."})')  # fmt: skip
+    told = web.read(URL)
+    assert WORDS.strip() in told["text"]
+    assert "Made of walnut." in told["text"]
+    assert told["title"] == "Desks"
+    paths = [seen.path for seen in upstream.seen if seen.path != "/robots.txt"]
+    assert paths == ["/desks", "/app.js", "/data.json"]
+    assert web.read(URL)["cached"]
+
+
+def test_a_browser_is_off_by_default(open_web: OpenWeb, upstream: Upstream) -> None:
+    serve_app(upstream, SCRIPT)
+    error = error_of(open_web())
+    assert error.extra["needs_browser"]
+    assert "web.browser" in error.message
+
+
+def test_a_page_that_stays_empty_is_an_error(web: Web, upstream: Upstream) -> None:
+    serve_app(upstream, "1")
+    assert error_of(web).extra["page"] == "empty"
+
+
+def test_robots_rules_hold_for_scripts_too(web: Web, upstream: Upstream) -> None:
+    serve_app(upstream, SCRIPT)
+    rules = b"User-agent: *\nDisallow: /app.js\n"
+    upstream.on("/robots.txt", Reply(body=rules))
+    assert error_of(web).extra["page"] == "empty"
+    assert "/app.js" not in [seen.path for seen in upstream.seen]
+
+
+class Canary:
+    """A server on loopback that a browser with a network would reach."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        seen = self.seen
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                seen.append(self.path)
+                self.send_response(200)
+                self.send_header("Access-Control-Allow-Origin", "*")
+                self.end_headers()
+                self.wfile.write(b"reached")
+
+            do_POST = do_HEAD = do_CONNECT = do_OPTIONS = do_GET  # noqa: N815 - their names
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_port
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.datagrams.bind(("127.0.0.1", 0))
+        self.datagrams.setblocking(False)
+        self.udp = self.datagrams.getsockname()[1]
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+        self.datagrams.close()
+
+
+@pytest.fixture
+def canary() -> Iterator[Canary]:
+    one = Canary()
+    yield one
+    one.close()
+
+
+def escapes(canary: Canary) -> str:
+    """Returns a script that tries every way out and writes which worked."""
+    places = json.dumps({
+        "loopback": f"http://127.0.0.1:{canary.port}/fetch",
+        "localhost": f"http://localhost:{canary.port}/fetch",
+        "six": f"http://[::1]:{canary.port}/fetch",
+        "secure": f"https://127.0.0.1:{canary.port}/fetch",
+        "file": "file:///etc/hostname",
+        "metadata": "http://169.254.169.254/latest/meta-data/",
+        "devtools": "http://127.0.0.1:9222/json",
+    })  # fmt: skip
+    return (
+        SCRIPT
+        + f"""
+const out = document.createElement("p"); document.querySelector("article").append(out);
+out.textContent = "Outcomes begin here and are written one after the other, as they come in. ";
+const say = (name, how) => {{ out.textContent += name + " " + how + ". "; }};
+for (const [name, url] of Object.entries({places})) {{
+  fetch(url).then(r => r.text()).then(t => say(name, "OPEN" + t.length), () => say(name, "shut"));
+  new Image().src = url + "?image";
+  navigator.sendBeacon && navigator.sendBeacon(url + "?beacon", "x");
+  for (const tag of ["iframe", "embed", "video", "link", "script"]) {{
+    const one = document.createElement(tag);
+    one.src = one.href = url + "?" + tag; one.rel = "prefetch"; document.body.append(one);
+  }}
+}}
+const socket = new WebSocket("ws://127.0.0.1:{canary.port}/socket");
+socket.onopen = () => say("socket", "OPEN"); socket.onerror = () => say("socket", "shut");
+try {{
+  const peer = new RTCPeerConnection({{iceServers: [{{urls: "stun:127.0.0.1:{canary.udp}"}}]}});
+  peer.createDataChannel("x"); peer.createOffer().then(o => peer.setLocalDescription(o));
+  peer.onicecandidate = e => e.candidate && say("candidate", "OPEN " + e.candidate.address);
+}} catch (fault) {{ say("peer", "shut"); }}
+try {{ new WebTransport("https://127.0.0.1:{canary.udp}/").ready.then(() => say("transport", "OPEN"), () => 0); }} catch (fault) {{}}
+for (const name of ["leak.example.net", "127.0.0.1.example.net"]) {{
+  for (const rel of ["dns-prefetch", "preconnect"]) {{
+    const one = document.createElement("link"); one.rel = rel; one.href = "//" + name; document.head.append(one);
+  }}
+}}
+const frame = document.createElement("iframe");
+frame.srcdoc = "<script>fetch('http://127.0.0.1:{canary.port}/srcdoc')<\\/script>"; document.body.append(frame);
+const inner = document.createElement("iframe");
+inner.src = "data:text/html,<script>fetch('http://127.0.0.1:{canary.port}/data')<\\/script>"; document.body.append(inner);
+const code = "fetch('http://127.0.0.1:{canary.port}/worker')";
+try {{ new Worker(URL.createObjectURL(new Blob([code]))); }} catch (fault) {{}}
+const opened = window.open("http://127.0.0.1:{canary.port}/window");
+const file = document.createElement("a");
+file.href = URL.createObjectURL(new Blob(["x"])); file.download = "x.bin"; document.body.append(file); file.click();
+navigator.serviceWorker && navigator.serviceWorker.register("/worker.js").catch(() => 0);
+fetch("https://example.org/form", {{method: "POST", body: "x"}}).then(() => say("post", "OPEN"), () => say("post", "shut"));
+fetch("https://example.org:8443/").then(() => say("port", "OPEN"), () => say("port", "shut"));
+"""
+    )
+
+
+def test_a_page_in_a_browser_reaches_nothing_but_through_the_policy(
+    web: Web, upstream: Upstream, canary: Canary, tmp_path: Path
+) -> None:
+    serve_app(upstream, escapes(canary))
+    told = web.read(URL)
+    assert "Outcomes begin here" in told["text"]
+    assert "OPEN" not in told["text"]
+    for name in ("loopback", "localhost", "secure", "file"):
+        assert f"{name} shut" in told["text"], told["text"]
+    assert canary.seen == []
+    with pytest.raises(BlockingIOError):
+        canary.datagrams.recv(100)
+    assert set(upstream.names.lookups) <= {"example.org", "localhost"} - {"localhost"}
+    assert {seen.method for seen in upstream.seen} == {"GET"}
+
+
+def test_pages_beside_the_policy_are_refused(
+    open_web: OpenWeb, configuration: Config, upstream: Upstream
+) -> None:
+    settings = replace(configuration.web, browser=True, blocked_hosts=("news.example.com",))
+    upstream.names.table["www.example.org"] = ["10.0.0.1"]
+    hosts = ("news.example.com", "www.example.org")
+    attempts = "".join(f'fetch("https://{host}/x").catch(() => 0);' for host in hosts)
+    serve_app(upstream, attempts + SCRIPT)
+    assert WORDS.strip() in open_web(web=settings).read(URL)["text"]
+    assert {seen.host for seen in upstream.seen} == {"example.org"}
+    assert "news.example.com" not in upstream.names.lookups
+
+
+def test_a_script_without_end_costs_its_time_and_nothing_else(
+    open_web: OpenWeb, configuration: Config, upstream: Upstream
+) -> None:
+    settings = replace(configuration.web, browser=True)
+    changed = replace(configuration, web=settings, limits={"wall_seconds": 20})
+    serve_app(upstream, SCRIPT + "for (;;) {}")
+    one = open_web(changed)
+    with contextlib.suppress(CarrelError):
+        one.read(URL)
+    serve_app(upstream, SCRIPT)
+    assert open_web(web=settings).read(URL + "?2")["quality"] == "complete"
+
+
+def test_the_profile_is_gone_with_the_browser() -> None:
+    browser = BrowserProcess()
+    profile = browser._profile
+    assert profile.is_dir()
+    assert browser.memory >= 0
+    browser.close()
+    assert not profile.exists()
+    browser.close()
