@@ -148,3 +148,12 @@ def test_calls_of_a_batch_are_answered_together() -> None:
         client.send(frames)
         answers = client.next_frame()
         assert [one["id"] for one in frames] == sorted(one["id"] for one in answers)
+
+
+def test_a_call_that_the_fast_path_does_not_support_takes_no_token() -> None:
+    def use(fast_path: FastPath) -> None:
+        for name in ("hang", "ecko"):
+            assert not fast_path.take(request({"name": name}), REVISION)
+        assert fast_path.take(request({"name": "echo"}), REVISION)
+
+    assert len(on_the_fast_path(use, calls_per_second=0.001, burst=1)) == 1

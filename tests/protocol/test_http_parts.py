@@ -12,10 +12,10 @@ from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCResponse
 
 from carrel.config import HttpConfig
 from carrel.errors import ConfigError
+from carrel.principal import Principal
 from carrel.server.http.address import parse_address
 from carrel.server.http.events import EventLog, SessionEvents
 from carrel.server.http.formats import OneEvent, ResponseOnly, accepted
-from carrel.server.http.identity import Principal
 from carrel.server.http.origins import OriginCheck
 from carrel.server.http.refusals import REFUSALS
 from carrel.server.http.sessions import Sessions
@@ -36,6 +36,7 @@ ANN, BEN = Principal("ann"), Principal("ben")
 )
 def test_loopback_addresses_are_accepted(text: str, url: str) -> None:
     address = parse_address(text)
+    assert address.is_loopback
     assert address.url(address.port) == url
 
 
@@ -53,9 +54,8 @@ def test_loopback_addresses_are_accepted(text: str, url: str) -> None:
         "2130706433:80",
     ],
 )
-def test_other_addresses_need_authentication(text: str) -> None:
-    with pytest.raises(ConfigError, match=r"requires authentication.*use a loopback address"):
-        parse_address(text)
+def test_other_addresses_are_not_loopback(text: str) -> None:
+    assert not parse_address(text).is_loopback
 
 
 @pytest.mark.parametrize("text", ["", "8000", ":8000", "localhost", "localhost:", "a b:1", "x:-1"])

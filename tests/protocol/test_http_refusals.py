@@ -98,7 +98,7 @@ def test_allowed_hosts_and_origins_are_served(server: HttpServer, origin: str | 
 
 def test_other_methods_and_paths_are_refused(server: HttpServer) -> None:
     root = server.url.removesuffix("/mcp")
-    refused(server, server.http.get(f"{root}/"), "no-such-path")
+    refused(server, server.http.get(f"{root}/other"), "no-such-path")
     refused(server, server.http.put(server.url), "wrong-method")
     refused(server, server.http.get(server.url), "no-session")
     modern = {**modern_headers("ping"), "accept": "*/*"}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from carrel.tools import Toolbox
 
     from .http import Address
+    from .identity.opening import TokenIdentity
     from .reload import Renewal
 
 __all__ = ["serve_http", "serve_stdio"]
@@ -71,10 +72,12 @@ def serve_http(
     settings: ServerConfig | None = None,
     http: HttpConfig | None = None,
     *,
+    identity: TokenIdentity | None = None,
     renewal: Renewal | None = None,
     may_offer: Callable[[], bool] = lambda: False,
     watches: Callable[[], bool] = lambda: False,
     expects: Callable[[str], bool] = lambda _tool: False,
+    store_health: Callable[[], str | None] = lambda: None,
 ) -> int:
     """Serves many clients over streamable HTTP, until SIGTERM or SIGINT.
 
@@ -83,13 +86,15 @@ def serve_http(
 
     Args:
         make_toolbox: called once, in a thread. If it raises, requests fail and try again.
-        address: where to listen; on loopback only.
+        address: where to listen; on loopback only, unless there is an identity.
         settings: the limits; the defaults when None.
         http: the limits of HTTP; the defaults when None.
+        identity: who may use the server; when None, all requests are the local user's.
         renewal: as of `serve_stdio`.
         may_offer: as of `serve_stdio`.
         watches: as of `serve_stdio`.
         expects: as of `serve_stdio`.
+        store_health: returns why the store of state cannot be used; None when it can. May block.
 
     Returns:
         The exit code: 0 for a clean end, 1 if the server itself failed.
@@ -104,8 +109,10 @@ def serve_http(
         address,
         settings or ServerConfig(),
         http or HttpConfig(),
+        identity=identity,
         renewal=renewal,
         may_offer=may_offer,
         watches=watches,
         expects=expects,
+        store_health=store_health,
     )

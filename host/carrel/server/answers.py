@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.errors import CarrelError, ModuleError, SourceError
+from carrel.errors import CarrelError, FailedResultError, ModuleError, SourceError
 from carrel.files.local_paths import without_paths
 from carrel.text.compact import compact_text
-from carrel.text.printable import escaped_json, printable
+from carrel.text.printable import escaped_json, printable, printable_lines
 
 from .frames import RawJson
 
@@ -113,8 +113,12 @@ def message_of(error: CarrelError) -> str:
 def failure(error: CarrelError, *, revision: str) -> dict[str, Any]:
     """Returns the MCP result of a failure: a line for people, then the error object.
 
-    A module's content blocks replace the line if they include a text.
+    A module's content blocks replace the line if they include a text, and a surface's own text
+    replaces both.
     """
+    if isinstance(error, FailedResultError):
+        own_text = printable_lines(without_paths(error.text, error.paths))
+        return {"content": [{"type": "text", "text": own_text}], "isError": True}
     details = told(error)
     line = printable(details["message"], _LINE_LENGTH)
     if error.advice:

@@ -13,14 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
-from mcp.server.subscriptions import (
-    InMemorySubscriptionBus,
-    ListenHandler,
-    PromptsListChanged,
-    ResourcesListChanged,
-    ResourceUpdated,
-    ToolsListChanged,
-)
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
@@ -48,22 +40,27 @@ from carrel.awaiting import run_in_thread
 from carrel.config import ServerConfig
 from carrel.errors import BusyError, CarrelError, RequestRefusedError, UnknownNameError
 from carrel.files.local_paths import without_paths_inside
+from carrel.principal import LOCAL, Principal, acting_as, current_principal
 from carrel.text.printable import escaped_json, printable
 from carrel.version import __version__
 
 from .announced import announced_schema
 from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told
-from .calls import BUSY, Context, ToolCalls
+from .calls import BUSY, Context, ToolCalls, session_id
 from .clientlog import ClientLog
 from .clients import Clients
 from .instructions import NAMED, instructions
 from .listing import ToolLists, only_page
 from .prompts import OPENING, PromptHandlers
+from .subscriptions import Subscriptions
 from .toolbox_loader import ToolboxLoader
 
 if TYPE_CHECKING:
     from carrel.tools import Tool, Toolbox
     from carrel.tools.resources import Resource as PluginResource
+
+    from .identity.allowances import Allowances
+    from .request_observer import RequestObserver
 
 logger = logging.getLogger(__name__)
 
@@ -84,10 +81,12 @@ class App:
         raw: whether the transport can write a component's JSON text unchanged.
         is_shared: whether there are several clients. Then log lines that belong to no request are
             not sent, and the number of requests is limited here.
+        allowances: the limits of principals; None without identity.
 
     Attributes:
         sdk: the SDK's server, to be run on a transport.
         calls: the running tool calls.
+        handling: the number of requests that run, those of vanished clients included.
         tool_lists: cached responses to `tools/list`.
         last_reload: returns the outcome of the last reload of the configuration.
     """
@@ -99,14 +98,15 @@ class App:
         *,
         raw: bool,
         is_shared: bool = False,
+        allowances: Allowances | None = None,
     ) -> None:
         self._loader = loader
         self._settings = settings
-        self._bus = InMemorySubscriptionBus()
-        self._listen = ListenHandler(self._bus, max_subscriptions=512 if is_shared else 64)
+        self._subscriptions = Subscriptions(512 if is_shared else 64)
         self._clients = Clients()
         self._is_shared = is_shared
-        self._handling = 0
+        self.handling = 0
+        self._observer: RequestObserver | None = None
         self.sdk: Server[Any] = Server(
             "carrel",
             title="Carrel",
@@ -124,7 +124,9 @@ class App:
         # Replaces the SDK's tracing, which creates an unused span per message.
         self.sdk.middleware[:] = [self._guard]
         self.tool_lists = ToolLists(raw=raw)
-        self.calls = ToolCalls(loader, settings, self.sdk.server_info, raw=raw)
+        self.calls = ToolCalls(
+            loader, settings, self.sdk.server_info, raw=raw, allowances=allowances
+        )
         self.offers = PromptHandlers(
             self.sdk,
             loader,
@@ -147,48 +149,101 @@ class App:
         return self.sdk.create_initialization_options(changes)
 
     async def notify_tools_changed(self) -> None:
-        """Notifies every client that the list of tools has changed, as its protocol revision
-        requires.
+        """Notifies every client that the list of tools has changed."""
+        await self.notify_changed("tools")
+
+    async def notify_changed(self, what: str, principal: Principal | None = None) -> None:
+        """Notifies clients that the list of `tools`, `resources` or `prompts` has changed.
+
+        Args:
+            what: the list.
+            principal: whose clients; None for all.
         """
-        self.calls.forget_tools()
-        self.tool_lists.forget()
-        await self._bus.publish(ToolsListChanged())
-        self._clients.notify_changed("tools")
-
-    async def notify_changed(self, what: str) -> None:
-        """Notifies every client that the list of `tools`, `resources` or `prompts` has changed."""
         if what == "tools":
-            await self.notify_tools_changed()
-            return
-        await self._bus.publish(
-            PromptsListChanged() if what == "prompts" else ResourcesListChanged()
-        )
-        self._clients.notify_changed(what)
+            self.calls.forget_tools()
+            self.tool_lists.forget()
+        await self._subscriptions.notify_changed(what, principal)
+        self._clients.notify_changed(what, principal)
 
-    async def notify_updated(self, uri: str) -> None:
-        """Notifies the subscribers of a document that it has changed."""
-        await self._bus.publish(ResourceUpdated(uri=uri))
-        self._clients.notify_updated(uri)
+    async def notify_updated(self, uri: str, principal: Principal | None = None) -> None:
+        """Notifies the subscribers of a document, of one principal or all, that it has changed."""
+        await self._subscriptions.notify_updated(uri, principal)
+        self._clients.notify_updated(uri, principal)
 
     def session_ended(self, id_: str) -> None:
         """Forgets a client whose session has ended."""
         self._clients.forget(id_)
         self.log.forget(id_)
 
+    def plain_revision(self, session: str) -> str | None:
+        """Returns the revision of a session whose plain calls need nothing of the SDK.
+
+        None if the session is not initialised, or gets the log lines of its calls.
+        """
+        return None if self.log.listens(session) else self._clients.revision_of(session)
+
+    def has_header_arguments(self, name: str) -> bool:
+        """Returns whether a tool's schema asks for arguments in HTTP headers; true if there is no
+        such tool.
+        """
+        return self.calls.has_header_arguments(name)
+
     def close_subscriptions(self) -> None:
         """Ends every subscription with its result, so that clients see an orderly end."""
-        self._listen.close()
+        self._subscriptions.close()
 
     # Around every handler
 
     async def _guard(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Handles a request as its principal, and reports it to an operator's view.
+
+        A session's task has the context of the request that opened the session, whose token may
+        have had other scopes.
+        """
+        with acting_as(self._principal_of(ctx)):
+            if self._observer is None:
+                return await self._handled(ctx, call_next)
+            headers = None if ctx.request is None else ctx.request.headers
+            with self._observer.request(
+                ctx.method,
+                ctx.params,
+                ctx.request_id,
+                session_id(ctx),
+                protocol=ctx.protocol_version,
+                headers=headers,
+            ):
+                return await self._handled(ctx, call_next)
+
+    def observe(self, observer: RequestObserver) -> None:
+        """Reports requests and calls to an operator's view of this server."""
+        self._observer = observer
+        self.calls.observer = observer
+
+    def _principal_of(self, ctx: Context) -> Principal:
+        """Returns who sends a request.
+
+        Raises:
+            MCPError: it is not known, which a transport must prevent.
+        """
+        if ctx.request is not None:
+            found = ctx.request.scope.get("state", {}).get("principal")
+        else:
+            found = current_principal()
+        if isinstance(found, Principal) and not (
+            found is LOCAL and self._loader.is_shared_by_principals
+        ):
+            return found
+        logger.error("a request of %.100r has no principal; it is refused", ctx.method)
+        raise MCPError(INTERNAL_ERROR, "internal error")
+
+    async def _handled(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Answers plain tool calls directly, and replaces exceptions by internal errors."""
         is_request = ctx.request_id is not None
-        if is_request and self._is_shared and self._handling >= self._settings.max_in_flight:
+        if is_request and self._is_shared and self.handling >= self._settings.max_in_flight:
             # Requests whose clients are gone count too, unlike in the transport.
             busy = BusyError(self._settings.max_in_flight)
             raise MCPError(BUSY, busy.message, {"error": busy.to_dict()})
-        self._handling += 1
+        self.handling += 1
         try:
             if ctx.method == "tools/call":
                 plain = _plain_call(ctx)
@@ -198,7 +253,7 @@ class App:
             if ctx.method == "tools/list" and _is_plain_list(ctx):
                 return await self._listed(ctx, call_next)
             with self.log.request(ctx):
-                result = self._opened(ctx.method, await call_next(ctx))
+                result = await self._opened(ctx.method, await call_next(ctx))
             if ctx.method == "notifications/initialized" and ctx.request_id is None:
                 self._clients.connected(ctx)
                 self.log.connected(ctx)
@@ -208,14 +263,17 @@ class App:
             logger.exception("the handler of %.100r failed", ctx.method)
             raise MCPError(INTERNAL_ERROR, "internal error") from None
         finally:
-            self._handling -= 1
+            self.handling -= 1
         return result
 
-    def _opened(self, method: str, result: HandlerResult) -> HandlerResult:
+    async def _opened(self, method: str, result: HandlerResult) -> HandlerResult:
         """Returns the response that opens a connection, with instructions about the tools."""
         if method not in OPENING or not isinstance(result, dict):
             return result
         toolbox = self._loader.loaded
+        if toolbox is None and current_principal() is not LOCAL:
+            # What the configuration lets expect is what the server has, not the principal.
+            toolbox = await self._toolbox()
         others = [] if toolbox is None else [t.name for t in toolbox.tools() if t.name not in NAMED]
         told = instructions(self._loader.is_offered, others)
         return {**self.offers.after(method, result), "instructions": told}
@@ -225,16 +283,18 @@ class App:
     ) -> SubscriptionsListenResult:
         """Serves a subscription; the acknowledgement names only what this server sends."""
         wanted = params.notifications
-        if not self.offers.may_update and wanted.resource_subscriptions:
-            wanted = wanted.model_copy(update={"resource_subscriptions": None})
+        asked = wanted.resource_subscriptions
+        if asked:
+            seen = await self.offers.visible(asked) if self.offers.may_update else None
+            wanted = wanted.model_copy(update={"resource_subscriptions": seen})
             params = params.model_copy(update={"notifications": wanted})
-        return await self._listen(ctx, params)
+        return await self._subscriptions.serve(ctx, params)
 
     # Tools
 
     def _input_schema(self, name: str) -> dict[str, Any] | None:
         """Returns a tool's input schema; None before the tools are loaded."""
-        toolbox = self._loader.loaded
+        toolbox = self._loader.of_server
         tools = () if toolbox is None else toolbox.tools()
         return next((dict(tool.input_schema) for tool in tools if tool.name == name), None)
 
@@ -340,17 +400,14 @@ class App:
         return ReadResourceResult(contents=[contents])
 
     async def _health(self) -> dict[str, Any]:
-        report: dict[str, Any] = {
-            "server": {
-                "name": self.sdk.name,
-                "version": self.sdk.version,
-                "calls_running": self.calls.running,
-                "calls_answered": self.calls.answered,
-            }
-        }
-        reload = self.last_reload()
-        if reload is not None:
-            report["reload"] = reload
+        about: dict[str, Any] = {"name": self.sdk.name, "version": self.sdk.version}
+        report: dict[str, Any] = {"server": about}
+        if current_principal() is LOCAL:  # what others do is none of a principal's business
+            about["calls_running"] = self.calls.running
+            about["calls_answered"] = self.calls.answered
+            reload = self.last_reload()
+            if reload is not None:
+                report["reload"] = reload
         try:
             toolbox = await self._loader.get()
         except CarrelError as error:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mcp.server.context import ServerRequestContext
@@ -17,6 +19,7 @@ from carrel.awaiting import run_in_thread
 from carrel.config import ServerConfig
 from carrel.errors import CarrelError, InternalError, RequestRefusedError, UnknownNameError
 from carrel.exchange import Call
+from carrel.principal import current_principal
 from carrel.text.printable import printable
 
 from . import answers
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
     from carrel.plugins.calls.running_call import RunningCall
     from carrel.tools import Result, Toolbox
 
+    from .identity.allowances import Allowances
+    from .request_observer import CallReport, RequestObserver
+
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -38,6 +44,8 @@ Context = ServerRequestContext[Any, Any]
 BUSY: Final = -32000
 
 _NAME_LENGTH = 128
+#: Keyword of a schema that asks for an argument in an HTTP header too.
+_HEADER_ARGUMENT: Final = '"x-mcp-header"'
 
 
 class ToolCalls:
@@ -48,6 +56,7 @@ class ToolCalls:
         settings: the limits.
         identity: the server's, added to results if the revision asks for it.
         raw: whether the transport can write a component's JSON text unchanged.
+        allowances: the limits of principals; None without identity.
     """
 
     def __init__(
@@ -57,8 +66,10 @@ class ToolCalls:
         identity: Implementation,
         *,
         raw: bool,
+        allowances: Allowances | None = None,
     ) -> None:
         self._loader = loader
+        self._allowances = allowances
         self._pace = CallRateLimit(
             settings.calls_per_second, settings.burst, settings.patience_seconds
         )
@@ -67,7 +78,10 @@ class ToolCalls:
         self._is_compact = settings.text == "compact"
         self._running: dict[int, Call] = {}  # by identity, because calls are not hashable values
         self._untrusted: dict[str, bool] = {}
+        self._header_arguments: dict[str, bool] = {}
         self.answered = 0
+        #: Counts and records calls; None where nobody looks.
+        self.observer: RequestObserver | None = None
 
     @property
     def running(self) -> int:
@@ -82,6 +96,7 @@ class ToolCalls:
     def forget_tools(self) -> None:
         """Clears the cache of tools, after they changed."""
         self._untrusted.clear()
+        self._header_arguments.clear()
 
     async def answer(
         self, ctx: Context, name: str, arguments: Mapping[str, Any] | None, *, raw: bool
@@ -93,7 +108,7 @@ class ToolCalls:
         """
         revision = ctx.protocol_version
         try:
-            result = await self._run(ctx, name, arguments)
+            result = await self._observed(name, partial(self._run, ctx, name, arguments))
         except UnknownNameError as error:
             if error.kind != "tool":
                 return self.failure(error, name, revision)
@@ -114,7 +129,14 @@ class ToolCalls:
             answer = answers.success(result, revision=revision, raw=raw)
         else:
             answer = await run_in_thread(self._compact, result, revision, raw)
-        return self._finish(answer, name, revision)
+        return self._finish(answer, name, revision, result.meta)
+
+    async def _observed(self, tool: str, run: Callable[[], Awaitable[T]]) -> T:
+        """Runs a call of a tool, or of another method (""), and reports it."""
+        if self.observer is None:
+            return await run()
+        answer: T = await self.observer.call(tool, run)
+        return answer
 
     def start(self, name: str, arguments: Mapping[str, Any] | None) -> RunningCall[Result] | None:
         """Starts a call, or returns None if it must wait or the tool is unknown.
@@ -124,15 +146,22 @@ class ToolCalls:
         Raises:
             CarrelError: the arguments are refused.
         """
-        toolbox = self._loader.loaded
+        toolbox, principal, allowances = self._loader.loaded, current_principal(), self._allowances
         if toolbox is None or not self._pace.take():
+            return None
+        if allowances is not None and not allowances.take(principal):
+            self._pace.put_back()
             return None
         try:
             started = toolbox.start(name, arguments)
         except UnknownNameError:
+            started = None
+        if started is None:
+            self._pace.put_back()  # `answer` takes it
+            if allowances is not None:
+                allowances.put_back(principal)
             return None
-        if started is not None:
-            self._running[id(started.call)] = started.call
+        self._running[id(started.call)] = started.call
         return started
 
     def ended(self, started: RunningCall[Result]) -> None:
@@ -140,20 +169,39 @@ class ToolCalls:
         self._running.pop(id(started.call), None)
         self.answered += 1
 
-    def outcome(self, started: RunningCall[Result], name: str, revision: str) -> dict[str, Any]:
-        """Returns the MCP result of a call that has ended. Thread-safe."""
+    def outcome(
+        self,
+        started: RunningCall[Result],
+        name: str,
+        revision: str,
+        report: CallReport | None = None,
+    ) -> dict[str, Any]:
+        """Returns the MCP result of a call started by `start`, for `frames.encode_response`.
+
+        Thread-safe.
+
+        Args:
+            started: the call.
+            name: the tool's.
+            revision: of the protocol.
+            report: gets the code of an error.
+        """
         try:
             result = started.result()
             if self._is_compact:
-                answer = self._compact(result, revision, self._raw)
+                answer = self._compact(result, revision, True)
             else:
-                answer = answers.success(result, revision=revision, raw=self._raw)
+                answer = answers.success(result, revision=revision, raw=True)
         except CarrelError as error:
+            if report is not None:
+                report.code = error.error_code
             return self.failure(error, name, revision)
         except Exception:
             logger.exception("tool %.100r failed", name)
+            if report is not None:
+                report.code = InternalError.code
             return self.failure(InternalError(), name, revision)
-        return self._finish(answer, name, revision)
+        return self._finish(answer, name, revision, result.meta)
 
     def _compact(self, result: Result, revision: str, raw: bool) -> dict[str, Any]:
         """Returns the result as compact text, with structured content if it was announced."""
@@ -165,16 +213,31 @@ class ToolCalls:
         return self._finish(answers.failure(error, revision=revision), name, revision)
 
     async def _run(self, ctx: Context, name: str, arguments: Mapping[str, Any] | None) -> Result:
-        await self._pace.turn()
+        await self._turn()
         toolbox = self._loader.loaded or await self._loader.get()
         relay = _relay(ctx)
         refresh = wants_refresh((ctx.params or {}).get("_meta"))
         try:
             with self._watched(refresh=refresh) as started:
-                return await toolbox.call(name, arguments, on_progress=relay, call_started=started)
+                result = await toolbox.call(
+                    name, arguments, on_progress=relay, call_started=started
+                )
+                if result.link is None:
+                    return result
+                return await run_in_thread(toolbox.linked, result)
         finally:
             if relay is not None:
                 relay.close()
+
+    async def _turn(self) -> None:
+        """Waits until the current principal, and the server, may make another call.
+
+        Raises:
+            BusyError: the wait would be too long, or the principal's calls of the day are spent.
+        """
+        if self._allowances is not None:
+            await self._allowances.turn(current_principal())
+        await self._pace.turn()
 
     async def read(self, uri: str) -> Result:
         """Reads a resource of a plugin, under the rate limit of tool calls.
@@ -182,10 +245,14 @@ class ToolCalls:
         Raises:
             CarrelError: no such resource, or it cannot be read.
         """
-        await self._pace.turn()
-        toolbox = self._loader.loaded or await self._loader.get()
-        with self._watched() as started:
-            return await toolbox.read_resource(uri, call_started=started)
+
+        async def run() -> Result:
+            await self._turn()
+            toolbox = self._loader.loaded or await self._loader.get()
+            with self._watched() as started:
+                return await toolbox.read_resource(uri, call_started=started)
+
+        return await self._observed("", run)
 
     async def ask(self, question: Callable[[Toolbox, Callable[[Call], None]], Awaitable[T]]) -> T:
         """Runs a call that is not a tool call, under the rate limit of tool calls.
@@ -196,10 +263,14 @@ class ToolCalls:
         Raises:
             CarrelError: raised by `question`.
         """
-        await self._pace.turn()
-        toolbox = self._loader.loaded or await self._loader.get()
-        with self._watched() as started:
-            return await question(toolbox, started)
+
+        async def run() -> T:
+            await self._turn()
+            toolbox = self._loader.loaded or await self._loader.get()
+            with self._watched() as started:
+                return await question(toolbox, started)
+
+        return await self._observed("", run)
 
     @contextmanager
     def _watched(self, *, refresh: bool = False) -> Iterator[Callable[[Call], None]]:
@@ -224,9 +295,17 @@ class ToolCalls:
                 self._running.pop(id(call), None)
             self.answered += 1
 
-    def _finish(self, answer: dict[str, Any], name: str, revision: str) -> dict[str, Any]:
-        """Adds the label for external content and what the revision requires."""
-        meta: dict[str, Any] = {}
+    def _finish(
+        self,
+        answer: dict[str, Any],
+        name: str,
+        revision: str,
+        own: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Adds the tool's own `_meta`, the label for external content, and what the revision
+        requires.
+        """
+        meta: dict[str, Any] = dict(own or {})
         if self._is_untrusted(name):
             meta[answers.CONTENT_LABEL] = answers.UNTRUSTED
         if revision in MODERN_PROTOCOL_VERSIONS:
@@ -236,10 +315,22 @@ class ToolCalls:
             answer["_meta"] = meta
         return answer
 
+    def has_header_arguments(self, name: str) -> bool:
+        """Returns whether a tool's input schema has `x-mcp-header`; true for an unknown tool."""
+        known = self._header_arguments.get(name)
+        toolbox = self._loader.loaded
+        if known is None and toolbox is not None:
+            found = next((tool for tool in toolbox.tools() if tool.name == name), None)
+            if found is not None:
+                known = _HEADER_ARGUMENT in json.dumps(found.input_schema, default=dict)
+                self._header_arguments[name] = known
+        return True if known is None else known
+
     def _is_untrusted(self, name: str) -> bool:
         """Returns whether the tool's results are external content; true for an unknown tool."""
-        if not self._untrusted and self._loader.loaded is not None:
-            self._untrusted = {tool.name: tool.open_world for tool in self._loader.loaded.tools()}
+        toolbox = self._loader.of_server
+        if not self._untrusted and toolbox is not None:
+            self._untrusted = {tool.name: tool.open_world for tool in toolbox.tools()}
         return self._untrusted.get(name, True)
 
 

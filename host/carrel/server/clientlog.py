@@ -93,6 +93,10 @@ class ClientLog(logging.Handler):
             self._listeners[id_] = _Listener(session, _LEVELS[level])
             self._attach(_LEVELS[level])
 
+    def listens(self, id_: str) -> bool:
+        """Returns whether the client of a session asked for the log lines of its requests."""
+        return id_ in self._listeners
+
     def request(self, ctx: Context) -> AbstractContextManager[None]:
         """Sends lines to the request's client while the context is open, if the request asked for
         them.

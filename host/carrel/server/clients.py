@@ -15,6 +15,8 @@ from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
 
+from carrel.principal import Principal, current_principal
+
 from .calls import Context, session_id
 
 logger = logging.getLogger(__name__)
@@ -31,12 +33,16 @@ class _Client:
 
     Attributes:
         session: sends it notifications.
+        revision: of the protocol, as negotiated.
         declared_prompts: whether the response to `initialize` declared prompts.
+        principal: the name of the principal that opened its session.
         documents: URIs whose changes it wants.
     """
 
     session: ServerSession
+    revision: str
     declared_prompts: bool
+    principal: str
     documents: set[str] = field(default_factory=set)
 
 
@@ -54,19 +60,33 @@ class Clients:
         self._client(ctx)
 
     def _client(self, ctx: Context) -> _Client:
-        client = _Client(ctx.session, self.declared_prompts)
+        client = _Client(
+            ctx.session,
+            ctx.protocol_version,
+            self.declared_prompts,
+            current_principal().name,
+        )
         return self._clients.setdefault(session_id(ctx), client)
+
+    def revision_of(self, id_: str) -> str | None:
+        """Returns the revision of a session's client; None if there is none."""
+        client = self._clients.get(id_)
+        return None if client is None else client.revision
 
     def forget(self, id_: str) -> None:
         """Forgets a client whose session has ended."""
         self._clients.pop(id_, None)
 
-    def notify_changed(self, what: str) -> None:
-        """Notifies every client that the list of `tools`, `resources` or `prompts` has changed.
+    def notify_changed(self, what: str, principal: Principal | None = None) -> None:
+        """Notifies clients that the list of `tools`, `resources` or `prompts` has changed.
 
         A client hears of prompts only if the response to `initialize` declared them.
+
+        Args:
+            what: the list.
+            principal: whose clients; None for all.
         """
-        for client in self._clients.values():
+        for client in self._of(principal):
             if what == "tools":
                 self._tell(client.session.send_tool_list_changed())
             elif what == "resources":
@@ -74,11 +94,15 @@ class Clients:
             elif client.declared_prompts:
                 self._tell(client.session.send_prompt_list_changed())
 
-    def notify_updated(self, uri: str) -> None:
-        """Notifies the subscribers of a document that it has changed."""
-        for client in self._clients.values():
+    def notify_updated(self, uri: str, principal: Principal | None = None) -> None:
+        """Notifies the subscribers of a document, of one principal or all, that it has changed."""
+        for client in self._of(principal):
             if uri in client.documents:
                 self._tell(client.session.send_resource_updated(uri))
+
+    def _of(self, principal: Principal | None) -> list[_Client]:
+        found = self._clients.values()
+        return [one for one in found if principal is None or one.principal == principal.name]
 
     async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
         """Handles `resources/subscribe`."""

@@ -11,11 +11,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_types import JSONRPCNotification, JSONRPCRequest, RequestId
 
-from carrel.errors import CarrelError, InternalError
+from carrel.errors import Cancelled, CarrelError, InternalError
 
 from .calls import ToolCalls
 from .frames import encode_response
@@ -23,6 +24,8 @@ from .frames import encode_response
 if TYPE_CHECKING:
     from carrel.plugins.calls.running_call import RunningCall
     from carrel.tools import Result
+
+    from .request_observer import CallReport
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +39,7 @@ class FastPath:
         calls: runs them.
         answer: called with a request's id and its response line; None for no response.
         find_list: returns the cached response to `tools/list` for a revision, or None.
+        session: the id of its session; None without one.
     """
 
     def __init__(
@@ -44,12 +48,15 @@ class FastPath:
         answer: Callable[[RequestId, bytes | None], None],
         *,
         find_list: Callable[[str], dict[str, Any] | None] = lambda _revision: None,
+        session: str | None = None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._calls = calls
         self._answer = answer
         self._find_list = find_list
+        self._session = session
         self._running: dict[RequestId, RunningCall[Result]] = {}
+        self._reports: dict[RequestId, CallReport] = {}
 
     def take(self, request: JSONRPCRequest, revision: str) -> bool:
         """Handles a request and returns True; returns False if the fast path does not support
@@ -63,17 +70,26 @@ class FastPath:
         name, arguments = params.get("name"), params.get("arguments")
         if not isinstance(name, str) or not isinstance(arguments, dict | None):
             return False
+        start = partial(self._calls.start, name, arguments)
+        observer, report = self._calls.observer, None
+        if observer is not None:
+            report = observer.begin(name, params, request.id, self._session)
         try:
-            started = self._calls.start(name, arguments)
+            started = start() if report is None else report.run(start)
         except CarrelError as error:
-            self._refuse(request.id, self._calls.failure(error, name, revision))
+            self._refuse(request.id, self._calls.failure(error, name, revision), report, error)
             return True
         except Exception:
             logger.exception("tool %.100r could not start", name)
-            self._refuse(request.id, self._calls.failure(InternalError(), name, revision))
+            fault = InternalError()
+            self._refuse(request.id, self._calls.failure(fault, name, revision), report, fault)
             return True
         if started is None:
+            if report is not None:
+                report.dropped()
             return False
+        if report is not None:
+            self._reports[request.id] = report
         self._run(request.id, started, name, revision)
         return True
 
@@ -83,20 +99,30 @@ class FastPath:
             self._answer(id_, encode_response(id_, known))
         return known is not None
 
-    def _refuse(self, id_: RequestId, failure: dict[str, Any]) -> None:
+    def _refuse(
+        self,
+        id_: RequestId,
+        failure: dict[str, Any],
+        report: CallReport | None,
+        error: CarrelError,
+    ) -> None:
+        if report is not None:
+            report.code = error.error_code
+            report.ended()
         self._answer(id_, encode_response(id_, failure))
 
     def _run(self, id_: RequestId, started: RunningCall[Result], name: str, revision: str) -> None:
         self._running[id_] = started
+        report = self._reports.get(id_)
 
         if started.is_done:  # a cached result
-            line = encode_response(id_, self._calls.outcome(started, name, revision))
+            line = encode_response(id_, self._calls.outcome(started, name, revision, report))
             self._finish(id_, started, line)
             return
 
         def ended() -> None:
             # In the worker's thread, because validating a large result must not block the loop.
-            line = encode_response(id_, self._calls.outcome(started, name, revision))
+            line = encode_response(id_, self._calls.outcome(started, name, revision, report))
             try:
                 self._loop.call_soon_threadsafe(self._finish, id_, started, line)
             except RuntimeError:
@@ -107,6 +133,9 @@ class FastPath:
     def _finish(self, id_: RequestId, started: RunningCall[Result], line: bytes | None) -> None:
         if self._running.get(id_) is started:  # not cancelled
             del self._running[id_]
+            report = self._reports.pop(id_, None)
+            if report is not None:
+                report.ended()
             self._calls.ended(started)
             self._answer(id_, line)
 
@@ -128,4 +157,6 @@ class FastPath:
     def _interrupt(self, id_: RequestId) -> None:
         started = self._running[id_]
         started.call.cancel()
+        if id_ in self._reports:
+            self._reports[id_].code = Cancelled.code
         self._finish(id_, started, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, PaginatedRequestParams
@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     from carrel.tools import Toolbox
 
 
+#: Toolboxes whose lists are cached: there is one for each principal.
+_MAX_TOOLBOXES: Final = 32
+
+
 class ToolLists:
-    """The cached responses to `tools/list` of the current toolbox, one for each revision.
+    """The cached responses to `tools/list` of the toolboxes in use, one for each revision.
 
     Args:
         raw: whether the transport can write JSON text unchanged.
@@ -22,24 +26,25 @@ class ToolLists:
 
     def __init__(self, *, raw: bool = True) -> None:
         self._raw = raw
-        self._toolbox: Toolbox | None = None
-        self._answers: dict[str, dict[str, Any]] = {}
+        #: By identity; the toolbox is kept, so that no other has its identity meanwhile.
+        self._answers: dict[int, tuple[Toolbox, dict[str, dict[str, Any]]]] = {}
 
     def find(self, toolbox: Toolbox, revision: str) -> dict[str, Any] | None:
         """Returns the cached response of this toolbox for a revision, or None."""
-        return self._answers.get(revision) if toolbox is self._toolbox else None
+        known = self._answers.get(id(toolbox))
+        return None if known is None else known[1].get(revision)
 
     def keep(self, toolbox: Toolbox, revision: str, answer: dict[str, Any]) -> dict[str, Any]:
         """Caches a response, with its tools as JSON text if possible; returns that."""
-        if toolbox is not self._toolbox:
-            self._toolbox, self._answers = toolbox, {}
+        if id(toolbox) not in self._answers and len(self._answers) >= _MAX_TOOLBOXES:
+            self._answers.clear()
         kept = {**answer, "tools": raw_json(answer["tools"])} if self._raw else answer
-        self._answers[revision] = kept
+        self._answers.setdefault(id(toolbox), (toolbox, {}))[1][revision] = kept
         return kept
 
     def forget(self) -> None:
         """Clears the cache, because the tools have changed."""
-        self._toolbox, self._answers = None, {}
+        self._answers.clear()
 
 
 def only_page(params: PaginatedRequestParams | None) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp.server.lowlevel import Server
@@ -18,6 +18,7 @@ from mcp_types import (
     INVALID_PARAMS,
     CompleteRequestParams,
     CompleteResult,
+    EmptyResult,
     GetPromptRequestParams,
     GetPromptResult,
     ListPromptsResult,
@@ -30,7 +31,9 @@ from mcp_types import (
 )
 from mcp_types import Prompt as WirePrompt
 
+from carrel.awaiting import run_in_thread
 from carrel.errors import ArgumentError, CarrelError, UnknownNameError
+from carrel.principal import LOCAL, Principal, current_principal
 from carrel.text.printable import printable
 
 from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told
@@ -51,7 +54,7 @@ _NO_COMPLETIONS: Final = "2024-11-05"
 #: Methods whose answer opens a connection.
 OPENING: Final = frozenset({"initialize", "server/discover"})
 
-Told = Callable[[str], Awaitable[None]]
+Told = Callable[[str, Principal | None], Awaitable[None]]
 
 
 class PromptHandlers:
@@ -62,8 +65,9 @@ class PromptHandlers:
         loader: creates the toolbox.
         calls: runs the plugins' calls.
         clients: those that used `initialize`.
-        changed: called on the event loop with the name of a list that changed.
-        updated: called on the event loop with the URI of a document that changed.
+        changed: called on the event loop with the name of a list that changed, and the principal
+            whose list it is; None for all.
+        updated: likewise with the URI of a document that changed.
 
     Attributes:
         may_update: whether changed documents may be reported, which only modules and the host's own
@@ -106,7 +110,7 @@ class PromptHandlers:
             add("completion/complete", CompleteRequestParams, self._complete)
         if self._has_modules or self._loader.watches():
             self.may_update = True
-            add("resources/subscribe", SubscribeRequestParams, self._clients.subscribe)
+            add("resources/subscribe", SubscribeRequestParams, self._subscribe)
             add("resources/unsubscribe", UnsubscribeRequestParams, self._clients.unsubscribe)
 
     def after(self, method: str, result: dict[str, Any]) -> dict[str, Any]:
@@ -124,16 +128,41 @@ class PromptHandlers:
                 capabilities[what] = {**capabilities[what], "listChanged": True}
         return {**result, "capabilities": capabilities}
 
-    def _listen(self, toolbox: Toolbox) -> None:
-        """Announces changes of each new toolbox, and registers the handlers that it needs."""
+    def _listen(self, toolbox: Toolbox, principal: Principal) -> None:
+        """Announces changes of each new toolbox, and registers the handlers that it needs.
+
+        What plugins report is of the server's toolbox, and for all. Documents of the host are a
+        principal's own; with identity, nobody sees those of the server's toolbox.
+        """
         self._register()
         loop = asyncio.get_running_loop()
-        toolbox.on_list_changed(lambda what: self._tell(loop, self._changed, what))
-        toolbox.on_resource_updated(lambda uri: self._tell(loop, self._updated, uri))
+        if principal is LOCAL:
+            toolbox.on_list_changed(lambda what: self._tell(loop, self._changed, what, None))
+            toolbox.on_resource_updated(lambda uri: self._tell(loop, self._updated, uri, None))
+            if self._loader.is_shared_by_principals:
+                return
         toolbox.watch_resources(
-            lambda: self._tell(loop, self._changed, "resources"),
-            lambda uri: self._tell(loop, self._updated, uri),
+            lambda: self._tell(loop, self._changed, "resources", principal),
+            lambda uri: self._tell(loop, self._updated, uri, principal),
         )
+
+    async def _subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
+        if await self.visible([str(params.uri)]):
+            return await self._clients.subscribe(ctx, params)
+        raise MCPError(INVALID_PARAMS, "no such resource", {"uri": str(params.uri)[:1000]})
+
+    async def visible(self, uris: Sequence[str]) -> list[str]:
+        """Returns the documents whose changes the current principal may be told of.
+
+        Plugins report changes to the server's toolbox. A principal that may not use all of them is
+        told of documents that its own toolbox has.
+        """
+        principal = current_principal()
+        if principal.plugins is None and principal.toolsets is None:
+            return list(uris)
+        with _as_protocol_errors():
+            toolbox = await self._loader.get()
+        return await run_in_thread(lambda: [uri for uri in uris if toolbox.has_resource(uri)])
 
     async def list_templates(
         self, _ctx: Context, params: PaginatedRequestParams | None
@@ -180,11 +209,17 @@ class PromptHandlers:
         with _as_protocol_errors():
             return (await self._loader.get()).offers
 
-    def _tell(self, loop: asyncio.AbstractEventLoop, told: Told, what: str) -> None:
+    def _tell(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        told: Told,
+        what: str,
+        principal: Principal | None,
+    ) -> None:
         """Passes a notification from a worker thread to the event loop."""
 
         async def run() -> None:
-            await told(what)
+            await told(what, principal)
 
         def tell() -> None:
             telling = asyncio.ensure_future(run())

@@ -54,6 +54,10 @@ class CallRateLimit:
         self._tokens -= 1.0
         return True
 
+    def put_back(self) -> None:
+        """Returns a token that was taken but not used."""
+        self._tokens = min(self._burst, self._tokens + 1.0)
+
     async def turn(self) -> None:
         """Waits for a token.
 

@@ -64,6 +64,10 @@ class Reloader:
         self._wanted = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
         self._last: dict[str, Any] | None = None
+        #: Called with the outcome of each reload.
+        self.on_reload: Callable[[dict[str, Any]], object] = lambda _outcome: None
+        #: Called in a thread with the old and the new toolbox, before the new one is used.
+        self.on_renewed: Callable[[Toolbox, Toolbox], object] = lambda _old, _new: None
         renewal.listen(self.ask)
 
     def start(self) -> None:
@@ -99,6 +103,7 @@ class Reloader:
         try:
             old = await self._loader.get()
             new, changed = await run_in_thread(_make, self._renewal.renew, old)
+            await run_in_thread(self.on_renewed, old, new)
         except CarrelError as error:
             logger.error(  # noqa: TRY400 -- the message says it all
                 "configuration not reloaded, the previous one stays in use: %s", error
@@ -117,6 +122,7 @@ class Reloader:
 
     def _note(self, outcome: dict[str, Any]) -> None:
         self._last = {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **outcome}
+        self.on_reload(self._last)
 
 
 def _make(renew: Callable[[Toolbox], Toolbox], old: Toolbox) -> tuple[Toolbox, set[str]]:

@@ -6,7 +6,7 @@ import logging
 import os
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from carrel.text.printable import printable, printable_lines
@@ -16,26 +16,37 @@ _LAST_WORDS_SECONDS = 0.5
 _LINE_LENGTH = 10_000
 
 
-class _Formatter(logging.Formatter):
+class _TextFormatter(logging.Formatter):
     """Formats a record without hidden characters: its message on one line, then a traceback."""
+
+    def __init__(self, redact: Callable[[str], str] = str) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+        self._redact = redact
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
         record.message = printable(record.message, _LINE_LENGTH)
         return super().formatMessage(record)
 
     def format(self, record: logging.LogRecord) -> str:
-        return printable_lines(super().format(record))
+        return printable_lines(self._redact(super().format(record)))
 
 
 class StderrLog(logging.Handler):
     """Formats a line in the logging thread and writes it in a daemon thread.
 
     Drops lines when the queue is full, so that a blocked stderr does not block the server.
+
+    Args:
+        formatter: of the lines; of text when None.
+
+    Attributes:
+        lost: lines that were dropped.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, formatter: logging.Formatter | None = None) -> None:
         super().__init__()
-        self.setFormatter(_Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        self.setFormatter(formatter or _TextFormatter())
+        self.lost = 0
         self._lines: queue.Queue[str | threading.Event] = queue.Queue(_LINES_HELD)
         self._thread = threading.Thread(target=self._write, name="carrel-stderr", daemon=True)
         self._thread.start()
@@ -45,7 +56,7 @@ class StderrLog(logging.Handler):
         try:
             self._lines.put_nowait(self.format(record) + "\n")
         except queue.Full:
-            pass
+            self.lost += 1
         except Exception:  # noqa: BLE001  # a line that cannot be formatted must not end its caller
             self.handleError(record)
 
@@ -75,18 +86,19 @@ class StderrLog(logging.Handler):
 
 
 @contextmanager
-def logging_to_stderr(level: str) -> Iterator[None]:
+def logging_to_stderr(level: str, form: str = "text") -> Iterator[StderrLog | None]:
     """Logs Carrel's lines and other libraries' warnings to stderr while the context is open.
 
     Other libraries' informational lines are not logged, because an HTTP client's may contain a URL
-    with a key. Does nothing if the program has configured logging.
+    with a key. Does nothing, and yields None, if the program has configured logging.
 
     Args:
         level: lowest level of Carrel's lines: debug, info, warning, error or critical.
+        form: `text`, or `json` for one object a line.
     """
     root, own = logging.getLogger(), logging.getLogger("carrel")
     if root.handlers or own.handlers:
-        yield
+        yield None
         return
     threshold = logging.getLevelNamesMapping()[level.upper()]
 
@@ -94,14 +106,26 @@ def logging_to_stderr(level: str) -> Iterator[None]:
         ours = record.name.split(".", 1)[0] == "carrel"
         return record.levelno >= (threshold if ours else logging.WARNING)
 
-    handler = StderrLog()
+    handler = StderrLog(_formatter(form))
     handler.addFilter(wanted)
     before = own.level
     root.addHandler(handler)
     own.setLevel(threshold)
     try:
-        yield
+        yield handler
     finally:
         root.removeHandler(handler)
         own.setLevel(before)
         handler.flush()
+
+
+def _formatter(form: str) -> logging.Formatter:
+    """Returns the formatter of a form; it removes the secrets of this process's environment."""
+    from .operations.redaction import LogRedactor, secrets_in
+
+    redact = LogRedactor(secrets_in(os.environ))
+    if form == "text":
+        return _TextFormatter(redact)
+    from .operations.json_log import JsonFormatter
+
+    return JsonFormatter(redact)

@@ -1,15 +1,20 @@
-"""Creates the toolbox when it is first needed, so that `initialize` does not wait for it."""
+"""Creates the toolbox when it is first needed, so that `initialize` does not wait for it.
+
+With identity, each principal has a toolbox of its own, derived from that of the server: with its
+own folders, and without the plugins and toolsets that it may not use.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any, Final
 
 from carrel.awaiting import run_in_thread
+from carrel.principal import LOCAL, Principal, current_principal
 
 if TYPE_CHECKING:
     from carrel.tools import Toolbox
@@ -17,9 +22,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+#: Returns the toolbox of a principal; the server's stays open longer.
+Derive = Callable[["Toolbox", Principal], "Toolbox"]
+
+#: Toolboxes of principals that are kept open; the least recently used is closed.
+_MAX_DERIVED: Final = 512
+
 
 class ToolboxLoader:
-    """Creates the toolbox once, in a thread, on first use; `replace` exchanges it."""
+    """Creates the toolbox once, in a thread, on first use; `replace` exchanges it.
+
+    `loaded`, `get` and `lease` are about the toolbox of the current principal; that of the local
+    user is the server's own.
+    """
 
     def __init__(
         self,
@@ -28,6 +43,7 @@ class ToolboxLoader:
         may_offer: Callable[[], bool] = lambda: False,
         watches: Callable[[], bool] = lambda: False,
         expects: Callable[[str], bool] = lambda _tool: False,
+        derive: Derive | None = None,
     ) -> None:
         """Creates a loader; does not start it.
 
@@ -36,28 +52,50 @@ class ToolboxLoader:
             may_offer: whether it can have prompts or completion; cheap.
             watches: whether it can have resources of the host that change; cheap.
             expects: whether it will have a tool of that name; cheap, called before it exists.
+            derive: creates the toolboxes of principals, in a thread; None without identity.
         """
         self._make = make
         self.may_offer = may_offer
         self.watches = watches
         self._expects = expects
-        #: Called on the event loop with each new toolbox.
-        self.on_loaded: Callable[[Toolbox], None] = lambda _toolbox: None
+        self._derive = derive
+        #: Called on the event loop with each new toolbox, and its principal.
+        self.on_loaded: Callable[[Toolbox, Principal], None] = lambda _toolbox, _principal: None
         self._toolbox: Toolbox | None = None
         self._making: asyncio.Future[Toolbox] | None = None
         self._leases: Counter[int] = Counter()  # by identity; toolboxes are not hashable
         self._retired: dict[int, Toolbox] = {}
+        #: Least recently used first.
+        self._derived: OrderedDict[Principal, Toolbox] = OrderedDict()
+        self._deriving: dict[Principal, asyncio.Future[Toolbox]] = {}
+
+    @property
+    def is_shared_by_principals(self) -> bool:
+        """Whether principals have toolboxes of their own."""
+        return self._derive is not None
+
+    @property
+    def of_server(self) -> Toolbox | None:
+        """The server's own toolbox, whoever asks, or None before it is created."""
+        return self._toolbox
 
     @property
     def loaded(self) -> Toolbox | None:
         """The toolbox, or None before it is created."""
-        return self._toolbox
+        principal = current_principal()
+        if principal is LOCAL:
+            return self._toolbox
+        found = self._derived.get(principal)
+        if found is not None:
+            self._derived.move_to_end(principal)
+        return found
 
     def is_offered(self, tool: str) -> bool:
         """Returns whether a tool is offered, or will be according to the configuration."""
-        if self._toolbox is None:
+        toolbox = self.loaded
+        if toolbox is None:
             return self._expects(tool)
-        return any(one.name == tool for one in self._toolbox.tools())
+        return any(one.name == tool for one in toolbox.tools())
 
     def start(self) -> asyncio.Future[Toolbox]:
         """Starts creating the toolbox unless already started; retries after a failure."""
@@ -80,41 +118,95 @@ class ToolboxLoader:
         # again and reports a failure.
         if making.exception() is None and self._toolbox is None:
             self._toolbox = making.result()
-            self.on_loaded(self._toolbox)
+            self.on_loaded(self._toolbox, LOCAL)
 
     async def get(self) -> Toolbox:
         """Returns the toolbox; creates it if necessary.
 
         Raises:
-            Exception: raised by `make`.
+            Exception: raised by `make` or `derive`.
         """
-        if self._toolbox is not None:
-            return self._toolbox
-        return await asyncio.shield(self.start())
+        toolbox = self._toolbox
+        if toolbox is None:
+            toolbox = await asyncio.shield(self.start())
+        principal = current_principal()
+        return toolbox if principal is LOCAL else await self._of_principal(principal)
+
+    async def _of_principal(self, principal: Principal) -> Toolbox:
+        """Returns the toolbox of a principal; derives it if necessary."""
+        while True:
+            known = self._derived.get(principal)
+            if known is not None:
+                self._derived.move_to_end(principal)
+                return known
+            await asyncio.shield(self._begin_deriving(principal))
+
+    def _begin_deriving(self, principal: Principal) -> asyncio.Future[Toolbox]:
+        running = self._deriving.get(principal)
+        if running is None:
+            server, derive = self._toolbox, self._derive
+            assert server is not None, "made before"
+            assert derive is not None, "there are principals with identity only"
+            leases = self.lease_of(server)
+            leases.__enter__()
+            running = self._deriving[principal] = run_in_thread(_derived, derive, server, principal)
+
+            def ended(running: asyncio.Future[Toolbox]) -> None:
+                del self._deriving[principal]
+                if not running.cancelled() and running.exception() is None:
+                    self._keep_derived(principal, running.result(), server)
+                leases.__exit__(None, None, None)
+
+            running.add_done_callback(ended)
+        return running
+
+    def _keep_derived(self, principal: Principal, toolbox: Toolbox, server: Toolbox) -> None:
+        if server is not self._toolbox:  # it was replaced meanwhile
+            self._retire(toolbox)
+            return
+        self._derived[principal] = toolbox
+        self.on_loaded(toolbox, principal)
+        if len(self._derived) > _MAX_DERIVED:
+            self._retire(self._derived.popitem(last=False)[1])
+
+    def lease(self) -> AbstractContextManager[None]:
+        """Keeps the current toolbox open during the block, even if it is replaced."""
+        return self.lease_of(self._toolbox, self.loaded)
 
     @contextmanager
-    def lease(self) -> Iterator[None]:
-        """Keeps the current toolbox open during the block, even if it is replaced."""
-        key = id(self._toolbox)
-        self._leases[key] += 1
+    def lease_of(self, *toolboxes: Toolbox | None) -> Iterator[None]:
+        """Keeps toolboxes open during the block."""
+        keys = {id(one) for one in toolboxes}
+        self._leases.update(keys)
         try:
             yield
         finally:
-            self._leases[key] -= 1
-            self._close_unused(key)
+            self._leases.subtract(keys)
+            for key in keys:
+                self._close_unused(key)
 
     def replace(self, toolbox: Toolbox) -> None:
         """Replaces the toolbox; the old one is closed when its last lease ends."""
         before = self._toolbox
         self._toolbox = toolbox
-        self.on_loaded(toolbox)
+        self.on_loaded(toolbox, LOCAL)
+        derived, self._derived = self._derived, OrderedDict()
+        for principal, one in derived.items():
+            self._retire(one)
+            # Now and not with the next request, because clients wait for changes of its documents.
+            self._begin_deriving(principal).add_done_callback(_log_failure)
         if before is not None:
-            self._retired[id(before)] = before
-            self._close_unused(id(before))
+            self._retire(before)
 
     def retired(self) -> list[Toolbox]:
-        """The number of replaced toolboxes that are not closed yet."""
-        return list(self._retired.values())
+        """Returns the toolboxes to close at the end besides the server's own: replaced ones that
+        are not closed yet, and those of principals.
+        """
+        return [*self._retired.values(), *self._derived.values()]
+
+    def _retire(self, toolbox: Toolbox) -> None:
+        self._retired[id(toolbox)] = toolbox
+        self._close_unused(id(toolbox))
 
     def _close_unused(self, key: int) -> None:
         if self._leases[key] > 0:
@@ -125,6 +217,14 @@ class ToolboxLoader:
             run_in_thread(toolbox.close).add_done_callback(_log_failure)
 
 
-def _log_failure(closing: asyncio.Future[None]) -> None:
-    if not closing.cancelled() and (error := closing.exception()) is not None:
-        logger.error("closing a toolbox failed", exc_info=error)
+def _derived(derive: Derive, server: Toolbox, principal: Principal) -> Toolbox:
+    toolbox = derive(server, principal)
+    toolbox.tools()
+    toolbox.resource_templates()
+    toolbox.offers.prompts()
+    return toolbox
+
+
+def _log_failure(ending: asyncio.Future[Any]) -> None:
+    if not ending.cancelled() and (error := ending.exception()) is not None:
+        logger.error("a toolbox could not be opened or closed", exc_info=error)

@@ -11,6 +11,7 @@ from carrel.errors import ConfigError
 
 _SHAPE = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:\s]+):([0-9]{1,5})")
 _EXAMPLE = "127.0.0.1:8000"
+_LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +19,23 @@ class Address:
     """An address to listen on.
 
     Attributes:
-        host: `localhost` or an IP address, without brackets.
+        host: a name or an IP address, without brackets.
         port: 0 lets the system choose.
     """
 
     host: str
     port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine reaches it; names other than localhost may change."""
+        if self.host == "localhost":
+            return True
+        try:
+            address = ipaddress.ip_address(self.host)
+        except ValueError:
+            return False
+        return address in _LOOPBACK or address == ipaddress.ip_address("::1")
 
     def url(self, port: int) -> str:
         """Returns the endpoint's URL on `port`."""
@@ -35,34 +47,21 @@ def parse_address(text: str) -> Address:
     """Returns the address that `--http` names.
 
     Raises:
-        ConfigError: not HOST:PORT, or not a loopback address.
+        ConfigError: not HOST:PORT.
     """
     shape = _SHAPE.fullmatch(text.strip())
     if shape is None or int(shape[2]) > 65_535:
         raise ConfigError([f"--http: expected HOST:PORT such as {_EXAMPLE} but found {text!r}"])
     host = shape[1].strip("[]").lower()
-    if not _is_loopback(host):
-        fault = (
-            f"--http: serving on {host} requires authentication, which this version does not have; "
-            f"use a loopback address such as {_EXAMPLE}"
-        )
-        raise ConfigError([fault])
     return Address(host, int(shape[2]))
 
 
-def _is_loopback(host: str) -> bool:
-    """Returns whether only this machine reaches `host`; names other than localhost may change."""
-    if host == "localhost":
-        return True
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return address in ipaddress.ip_network("127.0.0.0/8") or address == ipaddress.ip_address("::1")
-
-
-def listen(address: Address) -> list[socket.socket]:
+def listen(address: Address, setting: str = "--http") -> list[socket.socket]:
     """Opens the sockets; `localhost` is IPv4, and IPv6 if the machine has it.
+
+    Args:
+        address: where to listen.
+        setting: that names it, for the error.
 
     Raises:
         ConfigError: the port is in use, or cannot be used.
@@ -78,7 +77,7 @@ def listen(address: Address) -> list[socket.socket]:
             if opened and address.host == "localhost":
                 continue  # the machine has no IPv6, or another program uses that port
             raise ConfigError(
-                [f"--http: cannot listen on {host}:{port}: {error.strerror or error}"]
+                [f"{setting}: cannot listen on {host}:{port}: {error.strerror or error}"]
             ) from None
         port = opened[0].getsockname()[1]
     return opened

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -20,6 +20,8 @@ from .refusals import INVALID_REQUEST, REFUSALS, Refusal
 
 logger = logging.getLogger(__name__)
 
+#: Marks the state of a request that this module has refused while the gate was reading it.
+REFUSED: Final = "carrel.refused"
 _PHRASES = {400: b"Bad Request", 408: b"Request Timeout", 431: b"Request Header Fields Too Large"}
 
 _INVALID = Refusal("not-http", 400, INVALID_REQUEST, "the request is not valid HTTP/1.1")
@@ -31,8 +33,14 @@ _SLOW = Refusal(
 )
 
 
+def _is_no_repetition(record: logging.LogRecord) -> bool:
+    """Returns whether a line of uvicorn says something that `_Connection` does not log itself."""
+    return record.getMessage() != "Invalid HTTP request received."
+
+
 def protocol_class(settings: HttpConfig) -> type[H11Protocol]:
     """Returns the protocol with these limits, for uvicorn's configuration."""
+    logging.getLogger("uvicorn.error").addFilter(_is_no_repetition)
 
     class Connection(_Connection):
         limits = settings
@@ -119,6 +127,8 @@ class _Connection(H11Protocol):
     def _answer(self, refusal: Refusal) -> None:
         """Writes a refusal without uvicorn, which has no request to answer, and closes."""
         logger.warning("refused a request of %s: %s", self._peer(), refusal.name)
+        if self.scope is not None:
+            self.scope["state"][REFUSED] = True
         body = refusal.body()
         head = b"HTTP/1.1 %d %b\r\ncontent-type: application/json\r\n" % (
             refusal.status,

@@ -6,6 +6,7 @@ Therefore every session has its own `SessionEvents`; their bytes are limited tog
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import time
 from collections import OrderedDict
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
-from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
+from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse, jsonrpc_message_adapter
 
 from carrel.config import HttpConfig
 
@@ -21,11 +22,15 @@ from carrel.config import HttpConfig
 _OVERHEAD = 200
 
 
-@dataclass(frozen=True, slots=True)
+#: A message; the JSON text of a response; None for an event without data.
+Kept = JSONRPCMessage | bytes | None
+
+
+@dataclass(slots=True)
 class _Event:
     owner: SessionEvents
     stream: str
-    message: JSONRPCMessage | None
+    message: Kept
     size: int
     at: float
 
@@ -54,10 +59,12 @@ class EventLog:
         """Returns the store of a new session."""
         return SessionEvents(self)
 
-    def add(self, owner: SessionEvents, stream: str, message: JSONRPCMessage | None) -> int:
+    def add(self, owner: SessionEvents, stream: str, message: Kept) -> int:
         """Keeps an event, drops those over the limits, and returns its number."""
         size = _OVERHEAD
-        if message is not None:
+        if isinstance(message, bytes):
+            size += len(message)
+        elif message is not None:
             size += len(message.model_dump_json(by_alias=True, exclude_unset=True))
         number = next(self._numbers)
         self._events[number] = _Event(owner, stream, message, size, self._clock())
@@ -103,6 +110,7 @@ class SessionEvents(EventStore):
         self._log = log
         self.has_error = False
         self.numbers: dict[int, str] = {}
+        self._open: dict[str, asyncio.Future[None]] = {}
 
     async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
         """Keeps an event, and returns its id."""
@@ -126,23 +134,69 @@ class SessionEvents(EventStore):
             return None
         last = int(last_event_id)
         stream = self.numbers[last]
-        if self._ends(last):
+        if await self._send_after(last, stream, send_callback):
             return None
+        running = self._open.get(stream)
+        if running is None:
+            return stream
+        # Not awaited itself, because cancelling this task would cancel it for other streams.
+        await asyncio.wait({running})
+        await self._send_after(last, stream, send_callback)
+        return None
+
+    async def _send_after(self, last: int, stream: str, send_callback: EventCallback) -> bool:
+        """Sends the kept events of a stream; returns whether one of them, or `last`, ends it."""
+        if self._ends(last):
+            return True
         for number in [one for one, name in self.numbers.items() if one > last and name == stream]:
             event = self._log.find(number)
             if event is None or event.message is None:
                 continue
-            await send_callback(EventMessage(event.message, str(number)))
+            await send_callback(EventMessage(_as_message(event.message), str(number)))
             if self._ends(number):
-                return None
-        return stream
+                return True
+        return False
 
     def _ends(self, number: int) -> bool:
         """Returns whether an event is the response that ends its stream."""
         event = self._log.find(number)
-        return event is not None and isinstance(event.message, JSONRPCResponse | JSONRPCError)
+        return event is not None and isinstance(
+            event.message, JSONRPCResponse | JSONRPCError | bytes
+        )
+
+    # Streams of plain calls, whose only message is the response
+
+    def start_stream(self, stream: str) -> str:
+        """Keeps an event without data, so that the stream can be resumed; returns its id."""
+        self._open[stream] = asyncio.get_running_loop().create_future()
+        return str(self._log.add(self, stream, None))
+
+    def end_stream(self, stream: str, line: bytes | None) -> str | None:
+        """Keeps the response, and returns its event's id; None if there is none."""
+        event = None if line is None else str(self._log.add(self, stream, line))
+        self._release(stream)
+        return event
+
+    def forget_stream(self, stream: str, event: str | None) -> None:
+        """Forgets a stream that the SDK serves instead."""
+        if event is not None:
+            self._log.drop(int(event))
+        self._release(stream)
+
+    def _release(self, stream: str) -> None:
+        running = self._open.pop(stream, None)
+        if running is not None:
+            running.set_result(None)
 
     def clear(self) -> None:
         """Drops every event, because the session has ended."""
         for number in list(self.numbers):
             self._log.drop(number)
+        for stream in list(self._open):
+            self._release(stream)
+
+
+def _as_message(kept: JSONRPCMessage | bytes) -> JSONRPCMessage:
+    if isinstance(kept, bytes):
+        return jsonrpc_message_adapter.validate_json(kept)
+    return kept

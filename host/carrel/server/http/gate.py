@@ -1,118 +1,46 @@
 """Checks every request before the SDK's session manager serves it.
 
-In this order: path, size of the headers, Host and Origin, shutdown, principal, method, `Accept`,
-session, body, message, number of requests in flight. Each refusal of `refusals` is one response and
-one log line.
+In this order: headers, Host and Origin, path, shutdown, principal, method, `Accept`, session, body,
+message, scopes, number of requests in flight. Each refusal of `refusals` is one response and one
+log line.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
-from typing import Any, Final
-
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from pydantic_core import from_json
+from typing import TYPE_CHECKING, Any, Final
 
 from carrel.config import HttpConfig, ServerConfig
+from carrel.principal import Principal, acting_as
 from carrel.text.printable import printable
 
+from .connection import REFUSED
+from .fields import check_fields
 from .formats import BOTH, Headers, OneEvent, ResponseOnly, Send, accepted, with_accept
-from .identity import Principal, identify
+from .identity import Identifier, LocalIdentifier
+from .messages import parse_message
 from .origins import OriginCheck
-from .refusals import REFUSALS, Refusal
+from .refusals import UNANSWERED, Refusal, Refused
+from .request import SESSION, HttpRequest, Message, Receive, Scope
 from .sessions import HttpSession, SessionManager, Sessions, opening
+
+if TYPE_CHECKING:
+    from carrel.server.identity.allowances import Allowances
+    from carrel.server.operations.routes import Routes
+
+    from .plain_calls import PlainCalls
 
 logger = logging.getLogger(__name__)
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
+#: Returns the scopes that a message of a principal needs beyond those of its token.
+ScopesFor = Callable[[Principal, dict[str, Any]], Sequence[str]]
 
 PATH: Final = "/mcp"
 #: Bytes of a refused request's body that are read so that the client sees the response.
 _DRAINED: Final = 64 * 2**10
-_SESSION: Final = b"mcp-session-id"
-_UNANSWERED: Final = Refusal("unanswered", 500, -32603, "the session ended before the response")
-
-
-class Refused(Exception):
-    """Ends the handling of a request."""
-
-    def __init__(self, name: str, **changes: Any) -> None:
-        self.refusal = replace(REFUSALS[name], **changes)
-
-
-class HttpRequest:
-    """What the gate knows of one request.
-
-    Attributes:
-        headers: the first value of each header.
-        principal: who sends it.
-        body: None before it was read.
-    """
-
-    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.scope = scope
-        self.receive = receive
-        self.send = send
-        self.headers: dict[bytes, bytes] = dict(reversed(scope["headers"]))
-        self.method: str = scope["method"]
-        self.principal: Principal | None = None
-        self.body: bytes | None = None
-        self.id: int | str | None = None
-        self.status = 0
-        self.session_id: str | None = None
-        self.finished = False
-        #: Called with the id of a session that the response opens, before the client sees it.
-        self.on_opened: Callable[[str], object] = lambda _id: None
-        #: Called before the last byte of the response is sent.
-        self.on_finished: Callable[[], object] = lambda: None
-
-    @property
-    def is_modern(self) -> bool:
-        """Returns whether the revision has no sessions; the SDK decides by the same header."""
-        revision = self.headers.get(b"mcp-protocol-version")
-        return revision is not None and revision.decode("latin-1") not in _HANDSHAKE
-
-    async def watched_send(self, message: Message) -> None:
-        """Sends a message and notes the status, the session, and the end of the response."""
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            for name, value in message.get("headers", ()):
-                if name.lower() == _SESSION and self.status < 300 and _SESSION not in self.headers:
-                    self.session_id = value.decode("latin-1")
-                    self.on_opened(self.session_id)
-        elif not message.get("more_body", False):
-            self.finished = True
-            self.on_finished()
-        await self.send(message)
-
-    async def read(self, limit: int) -> bytes:
-        """Reads the body.
-
-        Raises:
-            Refused: it is larger than `limit`.
-            ConnectionError: the client is gone.
-        """
-        parts, size = [], 0
-        while True:
-            message = await self.receive()
-            if message["type"] != "http.request":
-                raise ConnectionResetError
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
-            if size > limit:
-                raise Refused("body-too-large")
-            if not message.get("more_body", False):
-                self.body = b"".join(parts)
-                return self.body
-
-
-_HANDSHAKE: Final = frozenset(HANDSHAKE_PROTOCOL_VERSIONS)
 
 
 class Gate:
@@ -123,7 +51,14 @@ class Gate:
         sessions: the open sessions.
         settings: the server's limits.
         http: the limits of HTTP.
-        is_ready: whether the tools can be called; for `/readyz`.
+        plain_calls: answers plain calls; without it, the SDK does.
+        identifier: decides who sends a request; everyone is the local user when None.
+        allowances: the limits of principals; None without identity.
+        scopes_for: returns the scopes that grant what a message asks for, if its principal may not
+            use it; else nothing.
+        own_host: the value of `Host` in requests to the public URL.
+        routes: answers the paths beside the endpoint; None without them.
+        on_refused: called with the name and the status of each refusal, and the client's address.
     """
 
     def __init__(
@@ -133,16 +68,29 @@ class Gate:
         settings: ServerConfig,
         http: HttpConfig,
         *,
-        is_ready: Callable[[], bool] = lambda: True,
+        plain_calls: PlainCalls | None = None,
+        identifier: Identifier | None = None,
+        allowances: Allowances | None = None,
+        scopes_for: ScopesFor = lambda _principal, _message: (),
+        own_host: str | None = None,
+        routes: Routes | None = None,
+        on_refused: Callable[[str, int, str], object] = lambda _name, _status, _peer: None,
     ) -> None:
         self._manager = manager
         self._sessions = sessions
         self._settings = settings
         self._http = http
-        self._is_ready = is_ready
-        self._origins = OriginCheck(http.allowed_hosts, http.allowed_origins)
+        self._plain_calls = plain_calls
+        self._identifier = identifier or LocalIdentifier()
+        self._allowances = allowances
+        self._scopes_for = scopes_for
+        hosts = http.allowed_hosts if own_host is None else (*http.allowed_hosts, own_host)
+        self._origins = OriginCheck(hosts, http.allowed_origins)
+        self._routes = routes
+        self._on_refused = on_refused
         self._stopping = asyncio.Event()
         self._settled = asyncio.Event()
+        self._ending: set[asyncio.Future[None]] = set()
         self.in_flight = 0
 
     def stop(self) -> None:
@@ -164,45 +112,58 @@ class Gate:
         try:
             await self._serve(request)
         except Refused as refused:
+            request.id = refused.id if request.id is None else request.id
             await self._refuse(request, refused.refusal)
         except ConnectionError:
-            logger.info("%s closed its connection before its request was read", _peer(request))
+            if not scope["state"].get(REFUSED):
+                logger.info("%s closed its connection before its request was read", _peer(request))
 
     async def _serve(self, request: HttpRequest) -> None:
-        size = sum(len(name) + len(value) + 4 for name, value in request.scope["headers"])
-        if size + len(request.scope["raw_path"]) > self._http.max_header_bytes:
-            raise Refused("headers-too-large")
+        check_fields(request.scope, request.headers, self._http.max_header_bytes)
         refusal = self._origins.refusal(request.headers)
         if refusal is not None:
             raise Refused(refusal.name)
         path = request.scope["path"]
-        if path in {"/healthz", "/readyz"}:
-            await self._answer_probe(request, is_live=path == "/healthz")
+        access = None if self._routes is None else self._routes.access(path)
+        if access is not None:
+            await self._answer_route(request, path, is_open=access == "open")
+            return
+        public = self._identifier.metadata
+        if public is not None and path == public[0]:
+            await self._answer_metadata(request, public[1])
             return
         if path != PATH:
             raise Refused("no-such-path")
         if self._stopping.is_set():
             raise Refused("stopping")
-        known = identify(request.headers)
-        if isinstance(known, Refusal):
-            await self._refuse(request, known)
-            return
-        request.principal = known
+        known = await self._identified(request)
         if request.method not in ({"POST"} if request.is_modern else {"GET", "POST", "DELETE"}):
             allowed = "POST" if request.is_modern else "GET, POST, DELETE"
             raise Refused("wrong-method", headers={"Allow": allowed})
         session = None if request.is_modern else self._session(request, known)
         if request.method == "POST":
             await self._post(request, session)
+            if request.vanished:
+                logger.info("%s closed its connection before the response", _peer(request))
         else:
             assert session is not None
             await self._stream_or_end(request, session)
+
+    async def _identified(self, request: HttpRequest) -> Principal:
+        """Returns who sends a request."""
+        found = await self._identifier.identify(
+            request.scope["headers"], request.scope.get("query_string", b"")
+        )
+        if isinstance(found, Refusal):
+            raise Refused.by(found)
+        request.principal = found
+        return found
 
     # Sessions
 
     def _session(self, request: HttpRequest, principal: Principal) -> HttpSession | None:
         """Returns the request's session; None if it may open one."""
-        named = request.headers.get(_SESSION)
+        named = request.headers.get(SESSION)
         if named is None:
             if request.method != "POST":
                 raise Refused("no-session")
@@ -254,24 +215,33 @@ class Gate:
         message = await self._message(request)
         is_request = "method" in message and "id" in message
         self._check_message(request, message, session, wants, is_request=is_request)
+        plain = self._plain_calls
+        with ExitStack() as stack:
+            if session is not None:
+                stack.enter_context(self._sessions.using(session))
+            if is_request:
+                flying = stack.enter_context(self._flying(request, session))
+                # A client may send its next request before the SDK has returned.
+                request.on_finished = flying.close
+                if plain is not None and await plain.serve(request, message, session, wants):
+                    return
+            elif plain is not None and session is not None:
+                plain.notice(message, session)
+            await self._pass_message_on(request, wants)
+        if session is not None and request.status == 404:
+            self._sessions.end(session.id)
+
+    async def _pass_message_on(self, request: HttpRequest, wants: tuple[bool, bool]) -> None:
+        """Lets the SDK answer a message, in the format that the client accepts."""
         send: Send = request.watched_send
         if not wants[1]:
-            send = ResponseOnly(send, _UNANSWERED.body(request.id))
+            send = ResponseOnly(send, UNANSWERED.body(request.id))
         elif not wants[0]:
             send = OneEvent(send)
         body = request.body or b""
         headers = _without_length(request.scope["headers"], len(body))
         scope = _with_headers(request.scope, headers, BOTH)
-        with ExitStack() as stack:
-            if session is not None:
-                stack.enter_context(self._sessions.using(session))
-            if is_request:
-                flying = stack.enter_context(self._flying(session, str(request.id)))
-                # A client may send its next request before the SDK has returned.
-                request.on_finished = flying.close
-            await self._pass_on(request, scope, _replaying(body, request.receive), send)
-        if session is not None and request.status == 404:
-            self._sessions.end(session.id)
+        await self._pass_on(request, scope, _replaying(body, request.receive), send)
 
     def _check_message(
         self,
@@ -286,12 +256,28 @@ class Gate:
         if not request.is_modern and session is None:
             if method != "initialize" or not is_request:
                 raise Refused("no-session")
-            if self._sessions.is_full():
-                raise Refused("too-many-sessions")
+            self._check_sessions(request.principal)
         if method == "subscriptions/listen" and not wants[1]:
             raise Refused("not-acceptable")
-        if is_request and self.in_flight >= self._settings.max_in_flight:
-            raise Refused("busy")
+        if is_request:
+            assert request.principal is not None, "identified before"
+            scopes = self._scopes_for(request.principal, message)
+            if scopes:
+                raise Refused.by(self._identifier.insufficient(scopes))
+            if self.in_flight >= self._settings.max_in_flight:
+                raise Refused("busy")
+
+    def _check_sessions(self, principal: Principal | None) -> None:
+        """Refuses a session more than the server, or its principal, may have."""
+        if self._sessions.is_full():
+            raise Refused("too-many-sessions")
+        allowances = self._allowances
+        if allowances is None or principal is None:
+            return
+        if self._sessions.count(principal) >= allowances.max_sessions:
+            self._sessions.expire()
+            if self._sessions.count(principal) >= allowances.max_sessions:
+                raise Refused("too-many-own-sessions")
 
     def _check_headers(self, request: HttpRequest) -> tuple[bool, bool]:
         """Returns what the client accepts: JSON, and event streams."""
@@ -315,31 +301,19 @@ class Gate:
                 body = await request.read(self._http.max_body_bytes)
         except TimeoutError:
             raise Refused("body-too-slow") from None
-        try:
-            message = from_json(body, allow_inf_nan=False)
-        except ValueError as error:
-            # The parser's words hold a position and no input.
-            raise Refused("not-json", message=f"the body is not JSON: {error}") from None
-        if isinstance(message, list):
-            raise Refused("batch")
-        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            raise Refused("not-a-message")
-        id_ = message.get("id")
-        if isinstance(id_, int | str) and not isinstance(id_, bool):
-            request.id = id_
-        elif "id" in message:
-            raise Refused("not-a-message")
-        if not isinstance(message.get("params", {}), dict):
-            raise Refused("not-a-message")
-        if not isinstance(message.get("method"), str) and not message.keys() & {"result", "error"}:
-            raise Refused("not-a-message")
+        message, request.id = parse_message(body)
         return message
 
-    def _flying(self, session: HttpSession | None, id_: str) -> ExitStack:
+    def _flying(self, request: HttpRequest, session: HttpSession | None) -> ExitStack:
         """Counts a request until it is answered, and keeps its id from being used twice."""
-        stack = ExitStack()
+        id_, stack = str(request.id), ExitStack()
+        if self._allowances is not None and request.principal is not None:
+            if self._allowances.is_full(request.principal):
+                raise Refused("too-many-own-requests")
+            stack.enter_context(self._allowances.in_flight(request.principal))
         if session is not None:
             if id_ in session.ids:
+                stack.close()
                 raise Refused("id-in-use")
             session.ids.add(id_)
             stack.callback(session.ids.discard, id_)
@@ -358,38 +332,70 @@ class Gate:
         scope["state"] = {**scope.get("state", {}), "principal": request.principal}
         events = self._sessions.events.session()
         principal = request.principal
-        if principal is not None:
-            request.on_opened = lambda id_: self._sessions.open(id_, principal, events)
+        assert principal is not None, "identified before"
+        request.on_opened = lambda id_: self._sessions.open(id_, principal, events)
+        answered = request.on_finished
+
+        def finished() -> None:
+            if request.session_id is not None and events.has_error:
+                self._sessions.end(request.session_id)  # before the client can open another
+            answered()
+
+        request.on_finished = finished
         token = opening.set(events)
         try:
-            await self._manager.asgi_app(scope, receive, send or request.watched_send)
+            with acting_as(principal):
+                await self._manager.asgi_app(scope, receive, send or request.watched_send)
         finally:
             opening.reset(token)
             if request.session_id is None:
                 events.clear()
             elif events.has_error:
-                await self._end(scope, request.session_id)
+                await self._end(request.session_id)
         if request.status and not request.finished:
             # The SDK ends a stream by returning, which uvicorn reports as an error.
             await request.watched_send({"type": "http.response.body", "body": b""})
 
-    async def _end(self, scope: Scope, id_: str) -> None:
-        """Ends a session that a refused `initialize` opened, which the SDK keeps."""
-        headers = [(b"host", b"localhost"), (_SESSION, id_.encode())]
-        self._sessions.end(id_)
-        await self._manager.asgi_app(
-            {**scope, "method": "DELETE", "headers": headers}, _nothing, _discard
-        )
+    def expire(self, id_: str) -> None:
+        """Ends a session in the SDK, because it has expired."""
+        ending = asyncio.ensure_future(self._end(id_))
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+
+    async def _end(self, id_: str) -> None:
+        """Ends a session in the SDK, which keeps those whose `initialize` it refused."""
+        headers = [(b"host", b"localhost"), (SESSION, id_.encode())]
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": "DELETE",
+            "scheme": "http",
+            "path": PATH,
+            "raw_path": PATH.encode(),
+            "root_path": "",
+            "query_string": b"",
+            "headers": headers,
+        }
+        await self._manager.asgi_app(scope, _nothing, _discard)
 
     # Responses
 
-    async def _answer_probe(self, request: HttpRequest, *, is_live: bool) -> None:
-        ok = is_live or (self._is_ready() and not self._stopping.is_set())
-        body = b'{"status":"ok"}' if ok else b'{"status":"unavailable"}'
-        await _respond(request, 200 if ok else 503, body, {"Cache-Control": "no-store"})
+    async def _answer_route(self, request: HttpRequest, path: str, *, is_open: bool) -> None:
+        """Answers a path of `carrel.server.operations`."""
+        assert self._routes is not None, "it has the path"
+        if not is_open:
+            await self._identified(request)
+        reply = await self._routes.reply(request.method, path, request.principal)
+        await _respond(request, reply.status, reply.body, dict(reply.headers))
+
+    async def _answer_metadata(self, request: HttpRequest, body: bytes) -> None:
+        if request.method not in {"GET", "HEAD"}:
+            raise Refused("wrong-method", headers={"Allow": "GET, HEAD"})
+        await _respond(request, 200, body, {"Cache-Control": "max-age=300"})
 
     async def _refuse(self, request: HttpRequest, refusal: Refusal) -> None:
-        shown = printable(refusal.message, 200)
+        self._on_refused(refusal.name, refusal.status, _peer(request))
+        shown = printable(refusal.reason or refusal.message, 200)
         who = request.principal.name if request.principal else "-"
         logger.warning(
             "refused %s of %s (%s): %d %s: %s",

@@ -31,7 +31,7 @@ class OriginCheck:
     def refusal(self, headers: Mapping[bytes, bytes]) -> Refusal | None:
         """Returns why a request is refused, or None."""
         host = headers.get(b"host", b"").decode("latin-1").lower()
-        if not self._is_own(host):
+        if not self.is_own(host):
             return REFUSALS["wrong-host"]
         origin = headers.get(b"origin")
         if origin is None:
@@ -41,7 +41,8 @@ class OriginCheck:
             return None
         return REFUSALS["wrong-origin"]
 
-    def _is_own(self, host: str) -> bool:
+    def is_own(self, host: str) -> bool:
+        """Returns whether a value of `Host`, in lower case, names this server."""
         name = _PORT.sub("", host)
         if host in self._hosts or name in self._hosts or name == "localhost":
             return True

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 #: JSON-RPC error codes; `BUSY` is Carrel's, as over stdio.
@@ -27,6 +27,7 @@ class Refusal:
         message: what happened and what to do.
         headers: further headers.
         closes: whether the connection is closed, because the rest of the request is not read.
+        reason: for the log, where the message does not say why.
     """
 
     name: str
@@ -35,12 +36,16 @@ class Refusal:
     message: str
     headers: Mapping[str, str] = field(default_factory=dict)
     closes: bool = False
+    reason: str = ""
 
     def body(self, id_: int | str | None = None) -> bytes:
         """Returns the JSON-RPC error."""
         error: dict[str, Any] = {"code": self.code, "message": self.message}
         return json.dumps({"jsonrpc": "2.0", "id": id_, "error": error}).encode()
 
+
+#: The response to a request whose session ended first.
+UNANSWERED: Final = Refusal("unanswered", 500, -32603, "the session ended before the response")
 
 REFUSALS: Final = {
     one.name: one
@@ -56,6 +61,29 @@ REFUSALS: Final = {
             403,
             INVALID_REQUEST,
             "this Origin is not allowed; add it to http.allowed_origins if it may call this server",
+        ),
+        Refusal(
+            "malformed-credentials",
+            400,
+            INVALID_REQUEST,
+            "the credentials are malformed; send one header Authorization: Bearer TOKEN",
+        ),
+        Refusal(
+            "no-token", 401, INVALID_REQUEST, "a token is needed; send Authorization: Bearer TOKEN"
+        ),
+        Refusal("invalid-token", 401, INVALID_REQUEST, "the token is invalid; get another"),
+        Refusal(
+            "insufficient-scope",
+            403,
+            INVALID_REQUEST,
+            "the token's scopes do not suffice; get one with a scope of WWW-Authenticate",
+        ),
+        Refusal(
+            "identity-unavailable",
+            503,
+            BUSY,
+            "tokens cannot be verified now; try again later",
+            {"Retry-After": "10"},
         ),
         Refusal("no-such-path", 404, INVALID_REQUEST, "the endpoint is /mcp"),
         Refusal(
@@ -88,6 +116,20 @@ REFUSALS: Final = {
             "Accept must include application/json or text/event-stream; a stream needs the latter",
         ),
         Refusal(
+            "repeated-header",
+            400,
+            INVALID_REQUEST,
+            "a header that must come once comes twice",
+            closes=True,
+        ),
+        Refusal(
+            "two-lengths",
+            400,
+            INVALID_REQUEST,
+            "Content-Length and Transfer-Encoding exclude each other",
+            closes=True,
+        ),
+        Refusal(
             "body-too-large",
             413,
             INVALID_REQUEST,
@@ -106,6 +148,12 @@ REFUSALS: Final = {
             "batch", 400, INVALID_REQUEST, "batches are not accepted; send one message a request"
         ),
         Refusal("not-a-message", 400, INVALID_REQUEST, "the body is not a JSON-RPC message"),
+        Refusal(
+            "ambiguous",
+            400,
+            INVALID_REQUEST,
+            "the message has a member twice, or members that differ only in case",
+        ),
         Refusal(
             "id-in-use", 400, INVALID_REQUEST, "the session has an unanswered request with this id"
         ),
@@ -135,6 +183,20 @@ REFUSALS: Final = {
             {"Retry-After": "5"},
         ),
         Refusal(
+            "too-many-own-sessions",
+            429,
+            BUSY,
+            "identity.max_sessions of yours are open; end one, or try again later",
+            {"Retry-After": "5"},
+        ),
+        Refusal(
+            "too-many-own-requests",
+            429,
+            BUSY,
+            "identity.max_in_flight requests of yours are unanswered; try again shortly",
+            {"Retry-After": "1"},
+        ),
+        Refusal(
             "busy",
             503,
             BUSY,
@@ -151,3 +213,24 @@ REFUSALS: Final = {
         ),
     )
 }
+
+
+class Refused(Exception):
+    """Ends the handling of a request.
+
+    Args:
+        name: of the refusal.
+        id_: of the message, if it is known.
+        changes: attributes that differ from the refusal in the table.
+    """
+
+    def __init__(self, name: str, id_: int | str | None = None, **changes: Any) -> None:
+        self.refusal = replace(REFUSALS[name], **changes)
+        self.id = id_
+
+    @classmethod
+    def by(cls, refusal: Refusal) -> Refused:
+        """Returns the exception of a refusal that is not in the table as it is."""
+        refused = cls(refusal.name)
+        refused.refusal = refusal
+        return refused

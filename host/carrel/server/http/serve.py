@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,13 +26,22 @@ from carrel.server.stderrlog import logging_to_stderr
 from .address import Address, listen
 
 if TYPE_CHECKING:
+    from carrel.principal import Principal
     from carrel.server.app import App
-    from carrel.server.reload import Renewal
+    from carrel.server.identity.allowances import Allowances
+    from carrel.server.identity.opening import TokenIdentity
+    from carrel.server.operations.operations import Operations
+    from carrel.server.reload import Reloader, Renewal
     from carrel.server.toolbox_loader import ToolboxLoader
     from carrel.tools import Toolbox
 
+    from .gate import ScopesFor
+    from .identity import Identifier
+
 logger = logging.getLogger(__name__)
 
+#: Sessions that the SDK may still count after they ended here.
+_ENDING: Final = 64
 #: Seconds between two searches for idle sessions.
 _SWEEP_SECONDS: Final = 15.0
 
@@ -47,20 +56,46 @@ def serve(
     may_offer: Callable[[], bool] = lambda: False,
     watches: Callable[[], bool] = lambda: False,
     expects: Callable[[str], bool] = lambda _tool: False,
+    identity: TokenIdentity | None = None,
+    store_health: Callable[[], str | None] = lambda: None,
     adapt: Callable[[App], object] = lambda _app: None,
 ) -> int:
     """As `carrel.server.serve_http`; `adapt` is called with the new `App`."""
+    from carrel.server.identity.roots import toolbox_of
+    from carrel.server.operations.metrics_listener import parse_place
+    from carrel.server.operations.operations import Operations
     from carrel.server.toolbox_loader import ToolboxLoader
 
     sockets = listen(address)
+    if identity is not None:
+        identity = identity.at(address.url(sockets[0].getsockname()[1]))
+    place = parse_place(http.metrics)
+    beside = [] if place is None else listen(Address(*place), "http.metrics")
+    operations = Operations(settings, http, store_health=store_health)
     watchdog = Watchdog(settings.shutdown_seconds)
-    with standard_streams_taken(), logging_to_stderr(settings.log_level):
+    logging_here = logging_to_stderr(settings.log_level, settings.log_format)
+    with standard_streams_taken(), logging_here as log, operations.open():
+        if log is not None:
+            operations.gauges.log_lost = lambda: log.lost
         try:
             loader = ToolboxLoader(
-                make_toolbox, may_offer=may_offer, watches=watches, expects=expects
+                make_toolbox,
+                may_offer=may_offer,
+                watches=watches,
+                expects=expects,
+                derive=None if identity is None else toolbox_of,
             )
-            server = _Served(loader, settings, http, renewal, adapt)
-            asyncio.run(server.run(sockets, address, watchdog))
+            operations.attach(loader)
+            server = _Served(
+                loader,
+                settings,
+                http,
+                renewal=renewal,
+                identity=identity,
+                adapt=adapt,
+                operations=operations,
+            )
+            asyncio.run(server.run(sockets, beside, address, watchdog))
         except KeyboardInterrupt:
             pass  # before the handlers were set; no call was running
         except Exception:
@@ -79,14 +114,19 @@ class _Served:
         loader: ToolboxLoader,
         settings: ServerConfig,
         http: HttpConfig,
+        *,
         renewal: Renewal | None,
+        identity: TokenIdentity | None,
         adapt: Callable[[App], object],
+        operations: Operations,
     ) -> None:
         self._loader = loader
         self._settings = settings
         self._http = http
         self._renewal = renewal
+        self._identity = identity
         self._adapt = adapt
+        self._operations = operations
         self._hurry = asyncio.Event()
         self._ended = asyncio.Event()
 
@@ -96,41 +136,133 @@ class _Served:
             self._hurry.set()
         self._ended.set()
 
-    async def run(self, sockets: list[socket.socket], address: Address, watchdog: Watchdog) -> None:
-        """Serves until a signal."""
-        import uvicorn
-
+    def _make_app(self, checks: _Checks) -> tuple[App, Reloader | None]:
+        """Returns the server's side of the protocol, and what reloads its configuration."""
         from carrel.server.app import App
         from carrel.server.reload import Reloader
 
-        from .connection import protocol_class
+        app = App(
+            self._loader,
+            self._settings,
+            raw=False,
+            is_shared=True,
+            allowances=checks.allowances,
+        )
+        self._adapt(app)
+        if self._operations.is_observing:
+            app.observe(self._operations)
+        if self._renewal is None:
+            return app, None
+        reloader = Reloader(self._loader, app, self._renewal)
+        app.last_reload = reloader.report
+        self._operations.watch_reloads(reloader)
+        return app, reloader
+
+    async def run(
+        self,
+        sockets: list[socket.socket],
+        beside: list[socket.socket],
+        address: Address,
+        watchdog: Watchdog,
+    ) -> None:
+        """Serves until a signal; metrics on the sockets `beside`, if there are any."""
+        from carrel.server.operations.metrics_listener import MetricsApp
+        from carrel.server.operations.routes import Routes
+
         from .gate import Gate
+        from .origins import OriginCheck
+        from .plain_calls import PlainCalls
         from .sessions import SessionManager, Sessions
 
         loop = asyncio.get_running_loop()
-        app = App(self._loader, self._settings, raw=False, is_shared=True)
-        self._adapt(app)
-        reloader = None
-        if self._renewal is not None:
-            reloader = Reloader(self._loader, app, self._renewal)
-            app.last_reload = reloader.report
+        checks = _Checks(self._identity, self._loader, self._settings)
+        app, reloader = self._make_app(checks)
         sessions = Sessions(self._http)
-        sessions.on_ended = app.session_ended
+        plain_calls = PlainCalls(app, sessions, self._settings.max_in_flight)
         manager = SessionManager(
             app.sdk,
-            session_idle_timeout=self._http.session_idle_seconds,
+            session_idle_timeout=None,  # `Sessions` counts plain calls too
             max_request_body_size=self._http.max_body_bytes,
-            max_sessions=self._http.max_sessions,
+            max_sessions=self._http.max_sessions + _ENDING,
         )
+        routes = Routes(self._operations)
         gate = Gate(
             manager,
             sessions,
             self._settings,
             self._http,
-            is_ready=lambda: self._loader.loaded is not None,
+            # A traced call takes the SDK's way, where its headers and `_meta` are known.
+            plain_calls=None if self._operations.is_tracing else plain_calls,
+            routes=routes,
+            on_refused=self._operations.refused,
+            identifier=checks.identifier,
+            allowances=checks.allowances,
+            scopes_for=checks.scopes_for,
+            own_host=None if self._identity is None else self._identity.host,
         )
-        config = uvicorn.Config(
-            gate,
+        sessions.on_expired = gate.expire
+        gauges = self._operations.gauges
+        gauges.sessions, gauges.requests = lambda: len(sessions), lambda: gate.in_flight
+        server = _server(self._config(gate))
+        metrics = _server(self._config(MetricsApp(routes, OriginCheck((), ()).is_own)))
+        self._loader.start()
+        if reloader is not None:
+            reloader.start()
+        _announce(address, sockets, beside)
+        with handling_signals(loop, self._stop, self._operations.on_hangup(reloader)):
+            async with manager.run():
+                serving = loop.create_task(server.serve(sockets=sockets))
+                scraped = loop.create_task(_scraped(metrics, beside))
+                sweeping = loop.create_task(_sweep(sessions))
+                await self._until_signal(serving)
+                watchdog.start()
+                if reloader is not None:
+                    reloader.stop()
+                end = Countdown(loop, self._settings.shutdown_seconds)
+                gate.stop()
+                app.close_subscriptions()
+                await end.until(CANCEL_AT, gate.settled(), self._hurry.wait())
+                app.calls.cancel_all()
+                await end.until(DROP_AT, gate.settled())
+                server.should_exit = metrics.should_exit = True
+                await end.until(CLOSE_AT, serving)
+                await end.until(CLOSE_AT, scraped)
+                sweeping.cancel()
+            app.log.detach()
+            await close_toolboxes(self._loader, end)
+            if serving.done() and not serving.cancelled():
+                serving.result()  # raises the server's exception, if any
+
+    async def _until_signal(self, serving: asyncio.Task[None]) -> None:
+        """Waits for a signal, or for the server's end by itself; then drains."""
+        ending = asyncio.ensure_future(self._ended.wait())
+        await asyncio.wait({serving, ending}, return_when=asyncio.FIRST_COMPLETED)
+        ending.cancel()
+        self._operations.gauges.is_draining = True
+        if not serving.done():
+            await self._drain()
+
+    async def _drain(self) -> None:
+        """Serves for `drain_seconds` more, so that load balancers notice; a signal ends it."""
+        seconds = self._settings.drain_seconds
+        if seconds <= 0:
+            return
+        logger.warning("draining for %g s: /readyz answers with 503", seconds)
+        try:
+            async with asyncio.timeout(seconds):
+                await self._hurry.wait()
+        except TimeoutError:
+            pass
+        self._hurry.clear()  # the next signal ends the grace period of running calls
+
+    def _config(self, application: Any) -> Any:
+        """Returns uvicorn's configuration with the limits of HTTP."""
+        import uvicorn
+
+        from .connection import protocol_class
+
+        return uvicorn.Config(
+            application,
             http=protocol_class(self._http),
             ws="none",
             lifespan="off",
@@ -141,34 +273,28 @@ class _Served:
             timeout_graceful_shutdown=1,
             h11_max_incomplete_event_size=self._http.max_header_bytes,
         )
-        server = _server(config)
-        self._loader.start()
-        if reloader is not None:
-            reloader.start()
-        _announce(address, sockets)
-        with handling_signals(loop, self._stop, reloader.ask if reloader is not None else None):
-            async with manager.run():
-                serving = loop.create_task(server.serve(sockets=sockets))
-                sweeping = loop.create_task(_sweep(sessions))
-                ending = loop.create_task(self._ended.wait())
-                await asyncio.wait({serving, ending}, return_when=asyncio.FIRST_COMPLETED)
-                ending.cancel()
-                watchdog.start()
-                if reloader is not None:
-                    reloader.stop()
-                end = Countdown(loop, self._settings.shutdown_seconds)
-                gate.stop()
-                app.close_subscriptions()
-                await end.until(CANCEL_AT, gate.settled(), self._hurry.wait())
-                app.calls.cancel_all()
-                await end.until(DROP_AT, gate.settled())
-                server.should_exit = True
-                await end.until(CLOSE_AT, serving)
-                sweeping.cancel()
-            app.log.detach()
-            await close_toolboxes(self._loader, end)
-            if serving.done() and not serving.cancelled():
-                serving.result()  # raises the server's exception, if any
+
+
+class _Checks:
+    """What the gate and the app need of an identity; without one, everyone is the local user."""
+
+    def __init__(
+        self, identity: TokenIdentity | None, loader: ToolboxLoader, settings: ServerConfig
+    ) -> None:
+        self.identifier: Identifier | None = None
+        self.allowances: Allowances | None = None
+        self.scopes_for: ScopesFor = _no_scopes
+        if identity is not None:
+            from carrel.server.identity.scoping import Scoping
+
+            grants = identity.grants
+            self.identifier = identity.identifier(grants)
+            self.allowances = identity.allowances(settings.patience_seconds)
+            self.scopes_for = Scoping(loader, grants)
+
+
+def _no_scopes(_principal: Principal, _message: dict[str, Any]) -> Sequence[str]:
+    return ()
 
 
 def _server(config: Any) -> Any:
@@ -183,14 +309,28 @@ def _server(config: Any) -> Any:
     return Server(config)
 
 
+async def _scraped(server: Any, sockets: list[socket.socket]) -> None:
+    """Serves metrics on their own sockets, if there are any."""
+    if sockets:
+        await server.serve(sockets=sockets)
+
+
 async def _sweep(sessions: Any) -> None:
     while True:
         await asyncio.sleep(_SWEEP_SECONDS)
         sessions.expire()
 
 
-def _announce(address: Address, sockets: list[socket.socket]) -> None:
-    """Prints the endpoint's URL, which includes the port that the system chose, to stderr."""
+def _announce(address: Address, sockets: list[socket.socket], beside: list[socket.socket]) -> None:
+    """Prints the URLs, which include the ports that the system chose, to stderr."""
     port = sockets[0].getsockname()[1]
-    sys.stderr.write(f"carrel: serving {address.url(port)}\n")
-    sys.stderr.flush()
+    lines = [f"carrel: serving {address.url(port)}\n"]
+    for one in beside:
+        host, port = one.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        lines.append(f"carrel: metrics at http://{shown}:{port}/metrics\n")
+    try:
+        sys.stderr.write("".join(lines))
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        pass  # stderr is closed, or its disk is full

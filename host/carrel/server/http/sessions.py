@@ -17,9 +17,9 @@ from mcp.server.streamable_http import EventStore
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from carrel.config import HttpConfig
+from carrel.principal import Principal
 
 from .events import EventLog, SessionEvents
-from .identity import Principal
 
 logger = logging.getLogger(__name__)
 
@@ -72,6 +72,7 @@ class Sessions:
 
     Attributes:
         on_ended: called with the id of each session that ended.
+        on_expired: called with the id of each session that ended because it was idle.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Sessions:
         self._sessions: dict[str, HttpSession] = {}
         self.events = EventLog(settings, clock=clock)
         self.on_ended: Callable[[str], object] = lambda _id: None
+        self.on_expired: Callable[[str], object] = lambda _id: None
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -92,6 +94,10 @@ class Sessions:
             self.expire()
         return len(self._sessions) >= self._settings.max_sessions
 
+    def count(self, principal: Principal) -> int:
+        """Returns the number of the principal's open sessions."""
+        return sum(one.principal.name == principal.name for one in self._sessions.values())
+
     def open(self, id_: str, principal: Principal, events: SessionEvents) -> HttpSession:
         """Registers a session that the SDK has opened."""
         session = self._sessions[id_] = HttpSession(id_, principal, events)
@@ -101,7 +107,7 @@ class Sessions:
     def find(self, id_: str, principal: Principal) -> HttpSession | None:
         """Returns the principal's session; None if there is none, or it is another's."""
         session = self._sessions.get(id_)
-        if session is None or session.principal != principal:
+        if session is None or session.principal.name != principal.name:
             return None
         if self._is_idle(session):
             self._expire(session)
@@ -138,3 +144,4 @@ class Sessions:
     def _expire(self, session: HttpSession) -> None:
         logger.info("session %.8s… of %s expired", session.id, session.principal.name)
         self.end(session.id)
+        self.on_expired(session.id)

@@ -1,0 +1,96 @@
+"""Reads the JSON-RPC message in a request's body.
+
+A message that another program could read differently is refused: one with a member twice, or with
+two members that differ only in case. A proxy that checks a message must see what the server does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from pydantic_core import from_json
+
+from .refusals import Refused
+
+_ENVELOPE: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
+#: Members that decide what a request does; a body with each of them once at most is not ambiguous.
+_DECIDING: Final = tuple(
+    f'"{name}"'.encode() for name in (*_ENVELOPE, "name", "arguments", "uri", "_meta", "requestId")
+)
+_DECODER: Final = json.JSONDecoder()
+_BLANKS: Final = " \t\n\r"
+
+
+def parse_message(body: bytes) -> tuple[dict[str, Any], int | str | None]:
+    """Returns the message of a body, and its id; the SDK validates the rest.
+
+    Raises:
+        Refused: the body is not one JSON-RPC message.
+    """
+    try:
+        message = from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        # The parser's words hold a position and no input.
+        raise Refused("not-json", message=f"the body is not JSON: {error}") from None
+    if isinstance(message, list):
+        raise Refused("batch")
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        raise Refused("not-a-message")
+    id_ = message.get("id")
+    if isinstance(id_, bool) or not isinstance(id_, int | str | None):
+        raise Refused("not-a-message")
+    if id_ is None and "id" in message:
+        raise Refused("not-a-message")
+    refusal = _refusal(body, message)
+    if refusal is not None:
+        raise Refused(refusal, id_)
+    return message, id_
+
+
+def _refusal(body: bytes, message: Mapping[str, Any]) -> str | None:
+    """Returns the name of the refusal of a JSON object, or None."""
+    params = message.get("params", {})
+    if not isinstance(params, dict):
+        return "not-a-message"
+    strange = message.keys() - _ENVELOPE
+    if strange and any(name.lower() in _ENVELOPE for name in strange):
+        return "ambiguous"
+    if not isinstance(message.get("method"), str) and not message.keys() & {"result", "error"}:
+        return "not-a-message"
+    return "ambiguous" if _is_ambiguous(body, params) else None
+
+
+def _is_ambiguous(body: bytes, params: Mapping[str, Any]) -> bool:
+    """Returns whether a member comes twice, at the top or in `params`, or in two cases there."""
+    if len({name.lower() for name in params}) < len(params):
+        return True
+    if b"\\" not in body and all(body.count(name) <= 1 for name in _DECIDING):
+        return False
+    members = list(_members(body.decode().strip(_BLANKS)))
+    values = dict(members)
+    if len(values) < len(members):
+        return True
+    names = [name for name, _ in _members(values["params"])] if params else []
+    return len(set(names)) < len(names)
+
+
+def _members(text: str) -> Iterable[tuple[str, str]]:
+    """Yields the members of a valid JSON object: the name, and the text of the value."""
+    at = _skip(text, 1)
+    while text[at] == '"':
+        name, at = _DECODER.raw_decode(text, at)
+        start = _skip(text, _skip(text, at) + 1)
+        _, at = _DECODER.raw_decode(text, start)
+        yield name, text[start:at]
+        at = _skip(text, at)
+        if text[at] == "}":
+            return
+        at = _skip(text, at + 1)
+
+
+def _skip(text: str, at: int) -> int:
+    while text[at] in _BLANKS:
+        at += 1
+    return at

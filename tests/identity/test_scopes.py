@@ -1,0 +1,257 @@
+"""Tests a server with real plugins and a library: what scopes grant, and whose files there are."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.server.identity.roots import folder_name
+from support.http_server import (
+    BOTH,
+    HttpServer,
+    answer_of,
+    envelope,
+    in_session,
+    modern_headers,
+    notification,
+    request,
+)
+from support.issuers import RESOURCE, Issuer, bearer
+from support.library_world import item, write_library
+from support.streams import Stream
+
+SCOPES = {
+    "carrel:arxiv": {"plugins": ["arxiv"]},
+    "carrel:library": {"toolsets": ["library"]},
+    "carrel:lookup": {"toolsets": ["lookup"], "plugins": ["arxiv", "crossref"]},
+    "carrel:all": {"toolsets": ["*"], "plugins": ["*"]},
+}
+DESK = "@article{desk, title = {The tidy desk of %s}, author = {Marlow, Ada}, year = 2019}"
+
+
+@pytest.fixture(scope="module")
+def issuer() -> Iterator[Issuer]:
+    with Issuer() as issuer:
+        yield issuer
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("team")
+
+
+@pytest.fixture(scope="module")
+def server(issuer: Issuer, folder: Path, code_folder: Path) -> Iterator[HttpServer]:
+    settings = {
+        "cache_dir": str(code_folder),
+        "data_dir": str(folder / "data"),
+        "replay_dir": str(folder),
+        "library": {"file": str(folder / "operator.json")},
+        "identity": {
+            "issuer": issuer.url,
+            "resource": RESOURCE,
+            "required_scopes": ["carrel"],
+            "scopes": SCOPES,
+            "plain_http": True,
+            "private": True,
+            "burst": 1000,
+        },
+    }
+    (folder / "operator.json").write_text('[{"id": "secret", "type": "book", "title": "Ours"}]')
+    path = folder / "carrel.json"
+    path.write_text(json.dumps(settings), "utf-8")
+    words = [sys.executable, "-m", "carrel", "serve", "--config", str(path)]
+    with HttpServer([*words, "--http", "127.0.0.1:0"]) as server:
+        yield server
+
+
+class Person:
+    """A principal with a token, in one era."""
+
+    def __init__(self, server: HttpServer, token: str, *, is_modern: bool) -> None:
+        self.server, self.is_modern = server, is_modern
+        self.authorization = bearer(token)
+        self.session: dict[str, str] = {}
+        if not is_modern:
+            params = {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            }
+            opened = self.send("initialize", params)
+            assert opened.status_code == 200, opened.text
+            self.told = answer_of(opened)["result"]
+            self.session = in_session(opened.headers["mcp-session-id"])
+            headers = {**self.session, **self.authorization}
+            done = server.post(notification("notifications/initialized"), headers=headers)
+            assert done.is_success
+
+    def send(self, method: str, params: Any = None) -> Any:
+        params = dict(params or {})
+        headers = {**self.session, **self.authorization}
+        if self.is_modern:
+            params["_meta"] = envelope()
+            name = params.get("name") or params.get("uri")
+            headers |= modern_headers(method, name)
+        return self.server.post(request(method, params), headers=headers)
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = answer_of(self.send(method, params))
+        return answer
+
+    def tools(self) -> set[str]:
+        return {tool["name"] for tool in self.ask("tools/list")["result"]["tools"]}
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        return self.ask("tools/call", name=tool, arguments=arguments)
+
+
+ERAS = pytest.mark.parametrize("is_modern", [True, False], ids=["2026-07-28", "session"])
+
+
+def person(server: HttpServer, issuer: Issuer, sub: str, *scopes: str, is_modern: bool) -> Person:
+    token = issuer.token(sub=sub, scope=" ".join(["carrel", *scopes]))
+    return Person(server, token, is_modern=is_modern)
+
+
+@ERAS
+@pytest.mark.requirement("identity:scopes:tools")
+def test_tools_outside_the_scopes_are_neither_listed_nor_callable(
+    server: HttpServer, issuer: Issuer, is_modern: bool
+) -> None:
+    alice = person(server, issuer, "alice", "carrel:arxiv", is_modern=is_modern)
+    bob = person(server, issuer, "bob", "carrel:library", is_modern=is_modern)
+    assert alice.tools()
+    assert all(name.startswith("arxiv_") for name in alice.tools())
+    assert bob.tools()
+    assert all(name.startswith("library_") for name in bob.tools())
+    for who, tool, scope in (
+        (alice, "library_list", "carrel carrel:arxiv carrel:library"),
+        (alice, "crossref_works", "carrel carrel:arxiv carrel:lookup"),
+        (bob, "arxiv_query", "carrel carrel:library carrel:arxiv"),
+    ):
+        refused = who.send("tools/call", {"name": tool, "arguments": {}})
+        assert refused.status_code == 403
+        challenge = refused.headers["www-authenticate"]
+        assert challenge.startswith(f'Bearer error="insufficient_scope", scope="{scope}", ')
+        assert "result" not in refused.json()
+
+
+@ERAS
+def test_resources_and_prompts_outside_the_scopes_are_not_there(
+    server: HttpServer, issuer: Issuer, is_modern: bool
+) -> None:
+    alice = person(server, issuer, "alice", "carrel:arxiv", is_modern=is_modern)
+    everyone = person(server, issuer, "carol", "carrel:all", is_modern=is_modern)
+    of_alice = {one["uri"] for one in alice.ask("resources/list")["result"]["resources"]}
+    of_all = {one["uri"] for one in everyone.ask("resources/list")["result"]["resources"]}
+    assert "library://references" in of_all
+    assert "library://references" not in of_alice
+    templates = alice.ask("resources/templates/list")["result"]["resourceTemplates"]
+    assert not [one for one in templates if one["uriTemplate"].startswith("library:")]
+    for uri in {*of_all, "library://reference/secret"} - of_alice:
+        answer = alice.ask("resources/read", uri=uri)
+        assert "no such resource" in answer["error"]["message"], uri
+
+
+@ERAS
+def test_the_health_of_a_principal_has_its_own_plugins_only(
+    server: HttpServer, issuer: Issuer, is_modern: bool
+) -> None:
+    alice = person(server, issuer, "alice", "carrel:arxiv", is_modern=is_modern)
+    contents = alice.ask("resources/read", uri="carrel://health")["result"]["contents"]
+    health = json.loads(contents[0]["text"])
+    assert [one["name"] for one in health["plugins"]] == ["arxiv"]
+
+
+@ERAS
+@pytest.mark.requirement("identity:apart:library")
+def test_each_principal_has_a_library_of_its_own(
+    server: HttpServer, issuer: Issuer, folder: Path, is_modern: bool
+) -> None:
+    names = [f"{name}-{is_modern}" for name in ("ann", "ben")]
+    people = {
+        name: person(server, issuer, name, "carrel:all", is_modern=is_modern) for name in names
+    }
+    for name, who in people.items():
+        added = who.call("library_add", inputs=[DESK % name])
+        assert not added["result"].get("isError"), added
+    for name, who in people.items():
+        listed = json.dumps(who.call("library_list")["result"])
+        assert f"The tidy desk of {name}" in listed
+        assert len([one for one in names if one in listed]) == 1
+        assert "Ours" not in listed, "nobody sees the operator's library"
+        read = json.dumps(who.ask("resources/read", uri="library://references")["result"])
+        assert f"The tidy desk of {name}" in read
+        assert len([one for one in names if one in read]) == 1
+        file = folder / "data" / "principals" / folder_name(name) / "library.json"
+        assert name in file.read_text("utf-8")
+    assert "tidy desk" not in (folder / "operator.json").read_text("utf-8")
+
+
+@ERAS
+def test_scopes_of_each_request_count_not_those_of_the_session(
+    server: HttpServer, issuer: Issuer, is_modern: bool
+) -> None:
+    dora = person(server, issuer, "dora", "carrel:all", is_modern=is_modern)
+    assert "library_list" in dora.tools()
+    dora.authorization = bearer(issuer.token(sub="dora", scope="carrel carrel:arxiv"))
+    assert "library_list" not in dora.tools()
+    assert dora.send("tools/call", {"name": "library_list", "arguments": {}}).status_code == 403
+    dora.authorization = bearer(issuer.token(sub="dora", scope="carrel carrel:library"))
+    assert "library_list" in dora.tools()
+
+
+def test_the_first_response_names_no_tool_outside_the_scopes(
+    server: HttpServer, issuer: Issuer
+) -> None:
+    alice = person(server, issuer, "alice", "carrel:arxiv", is_modern=False)
+    assert "library_" not in alice.told["instructions"]
+    assert "crossref" not in alice.told["instructions"]
+
+
+def test_changes_of_a_library_are_told_to_its_principal_only(
+    server: HttpServer, issuer: Issuer, folder: Path
+) -> None:
+    streams = {}
+    for name in ("eve", "fay"):
+        who = person(server, issuer, name, "carrel:library", is_modern=False)
+        who.call("library_list")
+        assert "result" in who.ask("resources/subscribe", uri="library://references")
+        streams[name] = Stream(server, {**who.session, **who.authorization})
+    for name, stream in streams.items():
+        file = folder / "data" / "principals" / folder_name(name) / "library.json"
+        write_library(file, item())
+        stream.wait_for("notifications/resources/updated")
+        stream.close()
+        if name == "eve":
+            assert "updated" not in streams["fay"].text
+
+
+def test_documents_outside_the_scopes_cannot_be_subscribed_to(
+    server: HttpServer, issuer: Issuer
+) -> None:
+    alice = person(server, issuer, "alice", "carrel:arxiv", is_modern=False)
+    refused = alice.ask("resources/subscribe", uri="library://references")
+    assert refused["error"]["message"] == "no such resource"
+    modern = person(server, issuer, "alice", "carrel:arxiv", is_modern=True)
+    asked = {"resourceSubscriptions": ["library://references"], "toolsListChanged": True}
+    params = {"notifications": asked, "_meta": envelope()}
+    headers = {
+        **modern_headers("subscriptions/listen"),
+        **modern.authorization,
+        "accept": BOTH,
+        "content-type": "application/json",
+    }
+    body = json.dumps(request("subscriptions/listen", params)).encode()
+    with server.http.stream("POST", server.url, content=body, headers=headers) as stream:
+        assert stream.status_code == 200
+        line = next(one for one in stream.iter_lines() if "acknowledged" in one)
+    acknowledged = json.loads(line.removeprefix("data:"))["params"]["notifications"]
+    assert acknowledged["toolsListChanged"] is True
+    assert not acknowledged.get("resourceSubscriptions")
