@@ -4,6 +4,7 @@
     ├── ConfigError            the configuration cannot be used            config
     ├── ArgumentError          arguments do not fit a tool's schema        invalid_arguments
     ├── RequestRefusedError    a surface answers with a JSON-RPC error     invalid_arguments
+    ├── FailedResultError      a surface words the failure itself          that of the failure
     ├── UnknownNameError       no such tool, plugin or format              unknown_tool
     │   ├── HiddenToolError    the configuration hides the tool
     │   └── MissingPluginsError  plugins that may have it were not loaded
@@ -22,6 +23,7 @@
     │   └── ModuleError        an error that an Extism module reported     upstream_error
     ├── NotRecordedError       a replay has no such exchange               not_recorded
     ├── StorageError           a file of Carrel's own                      storage
+    ├── StateError             state that processes share: file or Redis   storage
     ├── BusyError              too many calls in flight                    busy
     └── InternalError          a bug in Carrel                             internal
 
@@ -207,6 +209,34 @@ class RequestRefusedError(CarrelError):
     def paths(self) -> tuple[str, ...]:
         """Paths of this machine in the message."""
         return self._paths
+
+
+class FailedResultError(CarrelError):
+    """A failed call whose result has exactly one text, which a surface has written.
+
+    Attributes:
+        text: of the result.
+        cause: the failure.
+    """
+
+    def __init__(self, text: str, cause: CarrelError) -> None:
+        self.text = text
+        self.cause = cause
+        super().__init__(cause.message, plugin=cause.plugin, tool=cause.tool)
+
+    @property
+    def error_code(self) -> str:
+        """The code of the failure."""
+        return self.cause.error_code
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Paths of this machine in the text."""
+        return self.cause.paths
+
+    def details(self) -> dict[str, Any]:
+        """Those of the failure."""
+        return self.cause.details()
 
 
 class UnknownNameError(CarrelError):
@@ -573,6 +603,63 @@ class StorageError(CarrelError):
     def paths(self) -> tuple[str, ...]:
         """The file or folder."""
         return (self.path,)
+
+
+class StateError(CarrelError):
+    """State that processes share cannot be read or written: its file, or its Redis server.
+
+    Attributes:
+        where: the file, or the server's address without a password.
+        reason: what happened.
+        remedy: what to do, in words; may be empty.
+        retry_after_seconds: when the store is tried again; None if that is not known.
+    """
+
+    code = "storage"
+
+    def __init__(
+        self,
+        where: str,
+        reason: str,
+        *,
+        remedy: str = "",
+        retryable: bool = False,
+        retry_after_seconds: float | None = None,
+    ) -> None:
+        self.where = where
+        self.reason = reason
+        self.remedy = remedy
+        self.retry_after_seconds = retry_after_seconds
+        self._retryable = retryable or retry_after_seconds is not None
+        super().__init__(f"{where}: {reason}" + (f"; {remedy}" if remedy else ""))
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may succeed later."""
+        return self._retryable
+
+    @property
+    def action(self) -> str:
+        """A retry if that may help."""
+        if self.retry_after_seconds is not None:
+            return "retry_after_delay"
+        return "retry_later" if self._retryable else super().action
+
+    @property
+    def advice(self) -> str:
+        """Empty if the message contains the advice."""
+        return "" if self.remedy else super().advice
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The file."""
+        return (self.where,)
+
+    def details(self) -> dict[str, Any]:
+        """Adds the wait that helps."""
+        if self.retry_after_seconds is None:
+            return {}
+        return {"retry_after_seconds": self.retry_after_seconds}
 
 
 class BusyError(CarrelError):

@@ -16,7 +16,12 @@ FEATURES: Final = (
         "documents", "carrel.documents.tool:make_tools", {"read": "carrel.documents.command:read"}
     ),
     Feature("papers", "carrel.papers.tool:make_tools", {"papers": "carrel.papers.command:papers"}),
-    Feature("web", "carrel.web.tool:make_tools", {"web": "carrel.web.command:web"}),
+    Feature(
+        "web",
+        "carrel.web.tool:make_tools",
+        {"web": "carrel.web.command:web"},
+        resources="carrel.web.artifacts.resources:make_resources",
+    ),
     Feature("citations", None, {"cite": "carrel.citations.command:cite"}),
     Feature(
         "library",

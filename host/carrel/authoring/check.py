@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from carrel.errors import ArgumentError, CarrelError, NotRecordedError, UnknownNameError
 from carrel.fetch.decode import UndecodableError
+from carrel.fetch.policy.hosts import PUBLIC_WEB
 from carrel.fetch.policy.manifest import read_policy
 from carrel.fetch.recording import Recordings, Skipped
 from carrel.plugins.manifests.agreement import require_agreement, require_documents
@@ -141,7 +142,9 @@ def _check(
     update: bool,
 ) -> Outcome:
     name = folder.name
-    policy, _ = read_policy(manifest.raw, granted=None, provided={})
+    hosts = [one["host"] for one in manifest.raw.get("hosts", ())]
+    granted = [*hosts, PUBLIC_WEB] if manifest.public_web else None
+    policy, _ = read_policy(manifest.raw, granted=granted, provided={})
     skipped: tuple[Skipped, ...] = ()
     recordings = None
     try:

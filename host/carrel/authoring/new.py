@@ -21,14 +21,19 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _MAX_NAME = 40
 #: Names that are taken: the built-in plugins, and the host's own tools.
 _TAKEN = frozenset({*BUILTIN_PLUGINS, "carrel", "work"})
-#: Files of a language's template that projects with a binary format have too.
+#: Files of a language's template that the other kinds of projects have too.
 _SHARED = ("Cargo.toml", "gitignore")
 #: Files whose names would be obeyed where the templates lie.
 _RENAMED = {"gitignore": ".gitignore"}
 
 
 def new_project(
-    name: str, into: Path, language: str = "rust", *, reads_bytes: bool = False
+    name: str,
+    into: Path,
+    language: str = "rust",
+    *,
+    reads_bytes: bool = False,
+    public_web: bool = False,
 ) -> list[str]:
     """Writes a project and returns its files, the copied kit's left out.
 
@@ -37,11 +42,14 @@ def new_project(
         into: the project's folder; there must be none of that name yet.
         language: one of `LANGUAGES`.
         reads_bytes: whether its format is one of bytes, and not of text with a tool.
+        public_web: whether its tool reads pages of any public host.
 
     Raises:
         ArgumentError: the name is not one for a plugin, or the folder exists.
     """
     faults = name_faults(name)
+    if reads_bytes and public_web:
+        faults.append("a project has either a binary format or the public web; choose one")
     if into.exists() or into.is_symlink():
         faults.append(f"{into}: exists already; nothing was written")
     if faults:
@@ -52,8 +60,8 @@ def new_project(
         project = Path(folder) / "project"
         template = _TEMPLATES / language
         shared = [template / one for one in _SHARED]
-        if reads_bytes:
-            template = _TEMPLATES / f"{language}-bytes"
+        if reads_bytes or public_web:
+            template = _TEMPLATES / f"{language}-{'bytes' if reads_bytes else 'web'}"
             files = _render(template, project, name) + [
                 _render_file(one, project / _renamed(one.name), name, project) for one in shared
             ]

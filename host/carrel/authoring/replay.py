@@ -44,7 +44,7 @@ class DeclaredFetcher:
         return outcomes
 
     def _refusal(self, request: Request) -> Failure | None:
-        target = parse_url(request.url)
+        target = parse_url(request.url, upgrade=self._policy.public_web is not None)
         if isinstance(target, UrlFault):
             return failures.denied(request.url, target.reason, target.message)
         rule = self._policy.check(request.method, target)

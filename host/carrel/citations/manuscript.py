@@ -12,7 +12,7 @@ from .rendering import Rendering
 from .request import Citation, CitationItem, Item, OutputFormat, RenderRequest
 from .styles import Style
 
-#: What a citation without any text begins with, such as the author's in a numbered style.
+#: What a citation without any text begins with, such as that of a work without authors and title.
 _NO_FORM: Final = "[CSL STYLE ERROR"
 
 

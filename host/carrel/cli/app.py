@@ -29,6 +29,7 @@ _OTHERS = {
     "record": "carrel.cli.call:record",
     "plugin": "carrel.cli.plugin:plugin",
     "doctor": "carrel.cli.doctor:doctor",
+    "completions": "carrel.cli.completions:completions",
 }
 
 

@@ -43,6 +43,11 @@ _PATH = click.Path(path_type=Path)
     is_flag=True,
     help="A binary format, such as PDF, instead of a tool and a text format.",
 )
+@click.option(
+    "--public-web",
+    is_flag=True,
+    help="A tool that reads pages of any public host, instead of one host.",
+)
 def new_command(
     session: Session,  # noqa: ARG001 - every command takes it
     name: str,
@@ -50,18 +55,20 @@ def new_command(
     language: str,
     *,
     reads_bytes: bool,
+    public_web: bool,
     as_json: bool,
 ) -> int:
     """Create a plugin project that builds and passes its fixtures.
 
     NAME is the plugin's: lower-case letters, digits and single underscores between them, a letter
     first, at most 40. The folder must not exist yet. The project holds a tool, a document format,
-    fixtures, and Carrel's guest kit; with --bytes, a format that reads files as they are.
+    fixtures, and Carrel's guest kit; with --bytes, a format that reads files as they are; with
+    --public-web, a manifest that asks for the public web.
     """
     from carrel.authoring.new import new_project
 
     folder = into or Path(name)
-    files = new_project(name, folder, language, reads_bytes=reads_bytes)
+    files = new_project(name, folder, language, reads_bytes=reads_bytes, public_web=public_web)
     if as_json or not stdout_is_terminal():
         write_json({"name": name, "folder": str(folder.absolute()), "files": files})
         return OK

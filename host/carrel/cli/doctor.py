@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from carrel.errors import ConfigError
+from carrel.errors import ArgumentError, ConfigError
 
 from .command import AS_JSON, command
 from .output import stdout_is_terminal, write_json
@@ -17,17 +17,59 @@ from .progress import Progress
 from .report import FAILED, OK
 from .session import Session
 
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.plugins.state import PluginState
+
+
+def _client_names(start: str) -> list[str]:
+    from .clients.known import CLIENTS
+
+    return [name for name in CLIENTS if name.startswith(start)]
+
+
 #: Free bytes below which a folder is reported; compiled components and responses need space.
 _ENOUGH_BYTES = 64 * 2**20
 
 
 @command("doctor", example="doctor --online", options=(AS_JSON,))
 @click.option("--online", is_flag=True, help="Also send a request to every granted host.")
-def doctor(session: Session, online: bool, as_json: bool) -> int:
+@click.option(
+    "--fix",
+    "fixes",
+    is_flag=True,
+    help="Add Carrel to the configuration of MCP clients, after showing each change.",
+)
+@click.option(
+    "--client",
+    "clients",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=lambda _ctx, _param, start: _client_names(start),
+    help="With --fix: this client, instead of those that are found; may be repeated.",
+)
+@click.option("--yes", is_flag=True, help="With --fix: write without asking.")
+def doctor(
+    session: Session,
+    *,
+    online: bool,
+    fixes: bool,
+    clients: tuple[str, ...],
+    yes: bool,
+    as_json: bool,
+) -> int:
     """Check configuration, cache, folders and, with --online, the granted hosts.
 
-    Shows no secrets. The exit code is 1 if something configured does not work.
+    With --fix, add Carrel to the configuration of MCP clients instead: each change is shown, and
+    written if you agree. Shows no secrets. The exit code is 1 if something configured does not
+    work, or a change was not written.
     """
+    if fixes:
+        from .clients.fix import fix
+
+        return fix(clients, agrees=yes, as_json=as_json, env=os.environ)
+    if clients or yes:
+        raise ArgumentError(["--client and --yes need --fix"])
     told = examine(session, online=online, env=os.environ)
     if as_json or not stdout_is_terminal():
         write_json(told)
@@ -42,10 +84,7 @@ def examine(session: Session, *, online: bool, env: Mapping[str, str]) -> dict[s
 
     told: dict[str, Any] = {"ok": False, "problems": [], "environment": _environment(env)}
     problems: list[str] = told["problems"]
-    problems += [
-        f"environment: {name} is not a variable of Carrel's{hint}"
-        for name, hint in _unknown_variables(env)
-    ]
+    problems += unknown_variables(env)
     told["sandbox"] = {"interface": INTERFACE.name, "reason": INTERFACE.reason}
     wish = env.get(VARIABLE, "").strip().lower()
     if wish and wish not in VALUES:
@@ -60,15 +99,14 @@ def examine(session: Session, *, online: bool, env: Mapping[str, str]) -> dict[s
         told |= {key: value for key, value in host.health().items() if key != "ok"}
         states = list(host.plugins())
     told["cache"] = _cached(config.cache_dir)
-    for state in states:
-        if state.error is not None:
-            problems.append(f"plugin {state.error.message}")
-    for name, folder in told.get("folders", {}).items():
-        if not folder["writable"]:
-            problems.append(f"{name} folder {folder['path']} cannot be written to")
-        free = _free_bytes(Path(folder["path"]))
-        if free is not None and free < _ENOUGH_BYTES:
-            problems.append(f"{name} folder {folder['path']} has only {free:,} bytes left")
+    problems += _examine_search(config, told)
+    from carrel.state import examine_store
+
+    told["store"] = examine_store(config)
+    if "problem" in told["store"]:
+        problems.append(f"store {told['store']['problem']}")
+    problems += plugin_problems(states)
+    problems += folder_problems(told.get("folders", {}))
     if online:
         from .online import ask_hosts
 
@@ -94,21 +132,66 @@ def _environment(env: Mapping[str, str]) -> list[str]:
     )
 
 
-def _unknown_variables(env: Mapping[str, str]) -> list[tuple[str, str]]:
+def plugin_problems(states: Iterable[PluginState]) -> list[str]:
+    """Returns why plugins cannot be used."""
+    return [f"plugin {state.error.message}" for state in states if state.error is not None]
+
+
+def folder_problems(folders: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Returns what is wrong with the folders of a report of `Host.health`."""
+    problems = []
+    for name, folder in folders.items():
+        if not folder["writable"]:
+            problems.append(f"{name} folder {folder['path']} cannot be written to")
+        free = _free_bytes(Path(folder["path"]))
+        if free is not None and free < _ENOUGH_BYTES:
+            problems.append(f"{name} folder {folder['path']} has only {free:,} bytes left")
+    return problems
+
+
+def unknown_variables(env: Mapping[str, str]) -> list[str]:
+    """Returns a sentence for each variable that looks like Carrel's and is not."""
     import difflib
 
     from carrel.config import AGREEMENTS, ENVIRONMENT, TOOL_IDENTIFIER
+    from carrel.config.store import PASSWORD, PASSWORD_FILE
     from carrel.credentials import PREFIX, usual_variables
     from carrel.runtime.ffi import VARIABLE
 
     known = ["CARREL_CONFIG", VARIABLE, *ENVIRONMENT, *usual_variables(), TOOL_IDENTIFIER]
+    known += [PASSWORD, PASSWORD_FILE]
     known += AGREEMENTS.values()
     found = []
     for name in _environment(env):
         if name not in known and not name.startswith(PREFIX):
             near = difflib.get_close_matches(name, known, n=1)
-            found.append((name, f"; did you mean {near[0]}?" if near else ""))
+            hint = f"; did you mean {near[0]}?" if near else ""
+            found.append(f"environment: {name} is not a variable of Carrel's{hint}")
     return found
+
+
+def _examine_search(config: Config, told: dict[str, Any]) -> list[str]:
+    """Adds the providers of web searches: which can be asked; returns what the others lack."""
+    if not config.web.search:
+        return []
+    from carrel.plugins.plugin_set import PluginSet
+    from carrel.web.search.providers import find_providers
+
+    plugins = PluginSet(config)
+    try:
+        found = find_providers(plugins, config)
+    finally:
+        plugins.close()
+    told["search"] = [
+        {"name": one.name, "usable": one.remedy is None}
+        | ({} if one.remedy is None else {"remedy": one.remedy})
+        for one in found
+    ]
+    return [
+        f"web.search: {one.name} cannot be asked: {one.remedy}"
+        for one in found
+        if one.remedy is not None
+    ]
 
 
 def _cached(folder: Path) -> dict[str, Any]:
@@ -137,6 +220,16 @@ def _free_bytes(path: Path) -> int | None:
         return None
 
 
+def _notes(told: Mapping[str, Any]) -> list[str]:
+    """Returns what is not a problem, and an operator should know."""
+    notes = [
+        f"{plugin['name']}: {note}"
+        for plugin in told.get("plugins", [])
+        for note in plugin.get("notes", [])
+    ]
+    return notes + [f"store: {one}" for one in told.get("store", {}).get("advice", [])]
+
+
 def _show(told: Mapping[str, Any]) -> None:
     from .render import console, facts, table, text
 
@@ -162,6 +255,7 @@ def _show(told: Mapping[str, Any]) -> None:
         cache = told["cache"]
         compiled, answers = cache["compiled_bytes"], cache["answers_bytes"]
         pairs.append(("cached", f"{compiled:,} bytes compiled, {answers:,} bytes of answers"))
+        pairs.append(("store", "{kind}, {where}".format_map(told["store"])))
     sandbox = told["sandbox"]
     pairs.append(("wasmtime interface", f"{sandbox['interface']}: {sandbox['reason']}"))
     facts(pairs, title="Carrel")
@@ -173,6 +267,12 @@ def _show(told: Mapping[str, Any]) -> None:
                 for plugin in told["plugins"]
             ],
             title="Plugins",
+        )
+    if told.get("search"):
+        table(
+            ("provider", "state"),
+            [(one["name"], one.get("remedy", "ready")) for one in told["search"]],
+            title="Web search",
         )
     if "online" in told:
         table(
@@ -188,9 +288,8 @@ def _show(told: Mapping[str, Any]) -> None:
         )
     out = console()
     out.print()
-    for plugin in told.get("plugins", []):
-        for note in plugin.get("notes", []):
-            out.print(text(f"note: {plugin['name']}: {note}", "yellow"))
+    for note in _notes(told):
+        out.print(text(f"note: {note}", "yellow"))
     for warning in told.get("warnings", []):
         out.print(text(f"not offered: {warning}", "yellow"))
     for problem in told["problems"]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from carrel.errors import ArgumentError, CarrelError, LockError
+from carrel.errors import ArgumentError, CarrelError, LockError, StorageError
 from carrel.text.printable import printable
 
 from .command import AS_JSON, command
@@ -54,7 +56,10 @@ def lock_command(
         report(refusal, as_json=session.options.json_errors)
         return FAILED
     if changed:
-        change_lock(config.lock_path, {one.name: one.found for one in changed})
+        with _audited(config) as audit:
+            change_lock(config.lock_path, {one.name: one.found for one in changed})
+            for one in changed:
+                audit("approval", **_approved(one))
     return FAILED if failed else OK
 
 
@@ -81,8 +86,57 @@ def _remove(config: Config, names: tuple[str, ...], *, as_json: bool) -> int:
     if missing:
         report(LockError(f"{', '.join(missing)}: not in {config.lock_path}"), as_json=as_json)
         return FAILED
-    change_lock(config.lock_path, {}, frozenset(names))
+    with _audited(config) as audit:
+        change_lock(config.lock_path, {}, frozenset(names))
+        for name in names:
+            audit("revocation", plugin=name, by=_person())
     return OK
+
+
+@contextmanager
+def _audited(config: Config) -> Iterator[Callable[..., None]]:
+    """Yields what appends to the audit log, if there is one; it is opened before the change.
+
+    Raises:
+        ConfigError: it cannot be opened.
+        StorageError: it cannot be written; the change is made.
+    """
+    if config.server.audit_log is None:
+        yield lambda _event, **_facts: None
+        return
+    from carrel.server.operations.audit import AuditLog
+
+    log = AuditLog(config.server.audit_log)
+    try:
+        yield log.write
+    finally:
+        log.close()
+    if log.is_failing:
+        raise StorageError(str(log.path), "the approval was made, but could not be recorded")
+
+
+def _approved(proposal: Proposal) -> dict[str, Any]:
+    """Returns what is recorded of an approval."""
+    found = proposal.found
+    return {
+        "plugin": proposal.name,
+        "by": _person(),
+        "url": found.url,
+        "digest": found.digest or found.wasm,
+        "signer": found.signer,
+        "hosts": list(found.hosts),
+        "changes": list(proposal.lines),
+    }
+
+
+def _person() -> str:
+    """Returns the name of the system's user."""
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "unknown"
 
 
 def _show(proposals: list[Proposal]) -> None:

@@ -7,20 +7,24 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from carrel.errors import CarrelError
+from carrel.text.printable import printable_lines
 
-from .command import LIBRARY, RECORD, REPLAY, command
+from .command import AS_JSON, LIBRARY, RECORD, REPLAY, command
 from .session import Session
+from .surface import with_surface
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from carrel.config import Config
+    from carrel.server.http import Address
+    from carrel.server.identity.opening import TokenIdentity
     from carrel.tools import Toolbox
 
 
@@ -48,7 +52,7 @@ _OF_THE_STORE: Final = frozenset(
 SWITCH_SECONDS = 0.5e-3
 
 
-@command("serve", example="serve --config carrel.toml", options=(LIBRARY, RECORD, REPLAY))
+@command("serve", example="serve --config carrel.toml", options=(LIBRARY, RECORD, REPLAY, AS_JSON))
 @click.option(
     "--surface",
     metavar="NAME",
@@ -57,21 +61,34 @@ SWITCH_SECONDS = 0.5e-3
 @click.option(
     "--http",
     metavar="HOST:PORT",
-    help="Serve many clients over streamable HTTP at http://HOST:PORT/mcp; loopback only.",
+    help="Serve many clients over streamable HTTP at http://HOST:PORT/mcp; addresses other than "
+    "loopback need identity.",
 )
-def serve(session: Session, surface: str | None, http: str | None) -> int:
+@click.option(
+    "--check",
+    "is_check",
+    is_flag=True,
+    help="Report every fault of the configuration, and exit: 0 without faults, else 1.",
+)
+def serve(
+    session: Session, surface: str | None, http: str | None, is_check: bool, as_json: bool
+) -> int:
     """Serve the tools to one MCP client over stdin and stdout, or to many over HTTP.
 
     stdout carries only protocol frames; the log goes to stderr. The end of stdin ends the server,
     or SIGTERM. A changed configuration file or lock is reloaded automatically, and on SIGHUP. A
     client's configuration names this command: {"command": "carrel", "args": ["serve"]}.
     """
+    if is_check:
+        return _report_check(session, surface, http, as_json=as_json)
+    from .serve_check import find_start_faults
+
     sys.setswitchinterval(SWITCH_SECONDS)
-    config = session.config()
-    config = with_surface(config, surface or config.server.surface)
+    start = find_start_faults(session, surface, http)
+    config = start.require()
     with _without_garbage():
-        if http is not None:
-            return _serve_http(session, config, http)
+        if start.address is not None:
+            return _serve_http(session, config, start.address, start.identity)
         from carrel.server import serve_stdio
 
         renewal = ConfigRenewal(session, config)
@@ -85,40 +102,52 @@ def serve(session: Session, surface: str | None, http: str | None) -> int:
         )
 
 
-def _serve_http(session: Session, config: Config, where: str) -> int:
-    from carrel.server import serve_http
-    from carrel.server.http import parse_address
+def _report_check(session: Session, surface: str | None, http: str | None, *, as_json: bool) -> int:
+    """Writes the faults and warnings of `serve_check.check`, as lines or as JSON."""
+    import os
 
-    address = parse_address(where)
+    from .output import stdout_is_terminal, write_json, write_text
+    from .progress import Progress
+    from .report import FAILED, OK
+    from .serve_check import check
+
+    with Progress("checking"):
+        told = check(session, surface, http, env=os.environ)
+    if as_json or not stdout_is_terminal():
+        write_json(told)
+    else:
+        lines = [f"fault: {one}" for one in told["faults"]]
+        lines += [f"warning: {one}" for one in told["warnings"]]
+        lines.append("The server can start." if told["ok"] else f"{len(told['faults'])} faults")
+        write_text(printable_lines("\n".join(lines)) + "\n")
+    return OK if told["ok"] else FAILED
+
+
+def _serve_http(
+    session: Session, config: Config, address: Address, identity: TokenIdentity | None
+) -> int:
+    from carrel.server import serve_http
+
     renewal = ConfigRenewal(session, config)
     return serve_http(
         renewal.make,
         address,
         config.server,
         config.http,
+        identity=identity,
         renewal=renewal,
         may_offer=renewal.may_offer,
         watches=renewal.watches,
         expects=renewal.expects,
+        store_health=partial(_store_health, config),
     )
 
 
-def with_surface(config: Config, surface: str | None) -> Config:
-    """Returns the configuration with a surface and what the surface's variables set; with None,
-    without a surface.
+def _store_health(config: Config) -> str | None:
+    """Returns why the store of state cannot be used; None when it can."""
+    from carrel.state import store_health
 
-    Raises:
-        ConfigError: no such surface, or a variable cannot be used.
-    """
-    config = replace(config, server=replace(config.server, surface=surface))
-    if surface is None:
-        return config
-    import os
-
-    from carrel.surfaces import find_surface, with_defaults, with_environment
-
-    found = find_surface(surface)
-    return with_defaults(with_environment(config, found, os.environ), found)
+    return store_health(config)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from carrel.errors import ArgumentError
 
 if TYPE_CHECKING:
     from carrel.citations import CitationEngine
-    from carrel.config import Config
+    from carrel.config import Config, Examined
     from carrel.documents import ReadDocument
     from carrel.exchange import ProgressHandler
     from carrel.plugins.state import PluginState
@@ -145,12 +145,33 @@ class Session:
         """
         from carrel.config import load_config
 
-        record, replay = self.options.record, self.options.replay
-        if record and replay:
-            raise ArgumentError(["--record and --replay exclude each other"])
-        config = load_config(self.options.config)
+        self._check_options()
+        return self._with_options(load_config(self.options.config))
+
+    def examine(self) -> Examined:
+        """Returns the configuration with the options, and every fault of it.
+
+        Raises:
+            ArgumentError: the options exclude each other.
+        """
         from dataclasses import replace
 
+        from carrel.config import examine_config
+
+        self._check_options()
+        examined = examine_config(self.options.config)
+        if examined.config is None:
+            return examined
+        return replace(examined, config=self._with_options(examined.config))
+
+    def _check_options(self) -> None:
+        if self.options.record and self.options.replay:
+            raise ArgumentError(["--record and --replay exclude each other"])
+
+    def _with_options(self, config: Config) -> Config:
+        from dataclasses import replace
+
+        record, replay = self.options.record, self.options.replay
         if self.options.refresh:
             config = replace(config, refresh=True)
         if self.options.library is not None:

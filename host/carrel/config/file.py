@@ -22,7 +22,9 @@ from .plugin import PluginConfig
 from .rules import LIMIT_RULES, RULES
 from .values import MisfitError, Rule, flag, kind_of, text
 
-_SECTIONS = ("fetch", "runtime", "server", "http", "documents", "papers", "library", "web")
+_SECTIONS = (
+    *("fetch", "runtime", "server", "http", "identity", "documents", "papers", "library", "web"),
+)
 _TOP_KEYS = ("plugins", "limits", *_SECTIONS, *RULES[""])
 
 _ENTRY_RULES: Mapping[str, Rule] = {
@@ -35,6 +37,7 @@ _ENTRY_RULES: Mapping[str, Rule] = {
 _ENTRY_KEYS = (*_ENTRY_RULES, "runtime_config", "limits", "settings")
 _RUNTIME_CONFIG_RULES: Mapping[str, Rule] = {
     "allowed_hosts": rules.hosts,
+    "endpoint": rules.endpoint,
     "tools": rules.patterns,
     "skip_tools": rules.patterns,
     "skip_prompts": rules.patterns,
@@ -42,6 +45,7 @@ _RUNTIME_CONFIG_RULES: Mapping[str, Rule] = {
     "skip_resource_templates": rules.patterns,
     "secrets": rules.names,
     "pace": rules.pace,
+    "trace_hosts": rules.host_entries,
     "env_vars": rules.texts,
     "allowed_secrets": rules.keyring_entries,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from .model import (
     DocumentsConfig,
     FetchConfig,
     HttpConfig,
+    IdentityConfig,
     LibraryConfig,
     PapersConfig,
     RuntimeConfig,
@@ -35,6 +36,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "CARREL_DATA_DIR": "data_dir",
     "CARREL_RECORD_DIR": "record_dir",
     "CARREL_REPLAY_DIR": "replay_dir",
+    "CARREL_STORE": "store",
     "CARREL_PAPERS_FOLDER": "papers.folder",
     "CARREL_LIBRARY": "library.file",
     "CARREL_CONTACT": "fetch.contact",
@@ -53,6 +55,21 @@ AGREEMENTS: Mapping[str, str] = {
 TOOL_IDENTIFIER = "NCBI_TOOL_IDENTIFIER"
 
 
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A configuration and its faults.
+
+    Attributes:
+        config: without the values that are wrong; None if the file cannot be read at all.
+        faults: one sentence each, with its place.
+        path: the file; None without one.
+    """
+
+    config: Config | None
+    faults: tuple[str, ...]
+    path: str | None
+
+
 def load_config(path: Path | None = None, env: Mapping[str, str] | None = None) -> Config:
     """Loads the configuration from `path`, from where the environment says, or the defaults.
 
@@ -63,6 +80,14 @@ def load_config(path: Path | None = None, env: Mapping[str, str] | None = None) 
     Raises:
         ConfigError: with every fault of the file and of the environment, each with its place.
     """
+    examined = examine_config(path, env)
+    if examined.faults or examined.config is None:
+        raise ConfigError(examined.faults, path=examined.path)
+    return examined.config
+
+
+def examine_config(path: Path | None = None, env: Mapping[str, str] | None = None) -> Examined:
+    """Returns the configuration without what is wrong in it, and every fault; see `load_config`."""
     env = os.environ if env is None else env
     faults: list[str] = []
     found = path or find_file(env)
@@ -70,8 +95,15 @@ def load_config(path: Path | None = None, env: Mapping[str, str] | None = None) 
     if found is not None:
         from .file import read_file
 
-        values = read_file(found, faults, env)
+        try:
+            values = read_file(found, faults, env)
+        except ConfigError as error:
+            return Examined(None, error.faults, error.path)
     _lay_environment_over(values, env, faults)
+    if values.get("store") is not None:
+        from .store import add_password
+
+        add_password(values, env, faults)
     named = _software(env, faults)
     for kind in ("cache", "data"):
         if f"{kind}_dir" not in values:
@@ -81,9 +113,9 @@ def load_config(path: Path | None = None, env: Mapping[str, str] | None = None) 
                 faults.append(f"{kind}_dir: no home directory; set CARREL_{kind.upper()}_DIR")
     if values.get("record_dir") and values.get("replay_dir"):
         faults.append("record_dir, replay_dir: recording and replaying exclude each other")
-    if faults:
-        raise ConfigError(faults, path=str(found) if found else None)
-    return _build(values, found, named)
+    has_folders = {"cache_dir", "data_dir"} <= values.keys()
+    config = _build(values, found, named) if has_folders else None
+    return Examined(config, tuple(faults), str(found) if found else None)
 
 
 def find_file(env: Mapping[str, str]) -> Path | None:
@@ -154,7 +186,7 @@ def _build(values: Mapping[str, Any], source: Path | None, software: str) -> Con
             else one
             for one in plugins
         )
-    plain = ("record_dir", "replay_dir", "limits", "trust", "registries", "warnings")
+    plain = ("record_dir", "replay_dir", "limits", "trust", "registries", "store", "warnings")
     rest = {key: values[key] for key in plain if key in values}
     return Config(
         cache_dir=values["cache_dir"],
@@ -164,6 +196,7 @@ def _build(values: Mapping[str, Any], source: Path | None, software: str) -> Con
         runtime=RuntimeConfig(**values.get("runtime", {})),
         server=ServerConfig(**values.get("server", {})),
         http=HttpConfig(**values.get("http", {})),
+        identity=IdentityConfig(**values.get("identity", {})),
         documents=DocumentsConfig(**values.get("documents", {})),
         papers=PapersConfig(**values.get("papers", {})),
         library=LibraryConfig(**values.get("library", {})),

@@ -11,17 +11,23 @@ from .plugin import Overrides, PluginConfig
 
 if TYPE_CHECKING:
     from carrel.exchange import Limits
+    from carrel.state.redis_settings import RedisSettings
     from carrel.trust.policy import TrustPolicy
 
 #: The plugins that come with Carrel; `builtin:NAME` in a plugin's `url` means one of them.
 BUILTIN_PLUGINS: tuple[str, ...] = (
     "arxiv",
+    "brave",
     "crossref",
     "csl",
     "datacite",
     "doaj",
+    "duckduckgo",
     "europepmc",
     "eutils",
+    "exa",
+    "google",
+    "hackernews",
     "jats",
     "office",
     "openalex",
@@ -29,10 +35,15 @@ BUILTIN_PLUGINS: tuple[str, ...] = (
     "openlibrary",
     "page",
     "pdf",
+    "reddit",
     "render",
+    "searxng",
     "semanticscholar",
+    "serper",
+    "tavily",
     "tex",
     "unpaywall",
+    "youtube",
 )
 
 #: Those of them that are on without an entry in the configuration: the sources of works.
@@ -50,10 +61,22 @@ DEFAULT_PLUGINS: tuple[str, ...] = (
     "openlibrary",
 )
 
+#: Those that search the web, for the tool `web_search`; the setting `web.search` names the ones
+#: that it asks.
+SEARCH_PLUGINS: tuple[str, ...] = (
+    "brave",
+    "duckduckgo",
+    "exa",
+    "google",
+    "searxng",
+    "serper",
+    "tavily",
+)
+
 #: The others, which only read documents or render citations: without an entry they are not listed,
 #: and not loaded until they are needed.
 READING_PLUGINS: tuple[str, ...] = tuple(
-    name for name in BUILTIN_PLUGINS if name not in DEFAULT_PLUGINS
+    name for name in BUILTIN_PLUGINS if name not in (*DEFAULT_PLUGINS, *SEARCH_PLUGINS)
 )
 
 
@@ -87,9 +110,7 @@ class FetchConfig:
         retries: further attempts after a 429, a 5xx or a broken connection. Default: 2.
         ca_bundle: a PEM file of certificate authorities trusted besides the system's.
             Default: none.
-        cache_max_bytes: bytes of the cache on disk; 0 disables it. Default: 512 MiB.
-        store: the kind of store for cache and pace: `sqlite`, in the cache directory. Default:
-            `sqlite`.
+        cache_max_bytes: bytes of the cache; 0 disables it. Default: 512 MiB.
     """
 
     contact: str | None = field(default=None, repr=False)
@@ -99,7 +120,6 @@ class FetchConfig:
     retries: int = 2
     ca_bundle: Path | None = None
     cache_max_bytes: int = 512 * 2**20
-    store: str = "sqlite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +163,14 @@ class ServerConfig:
             `critical`. Default: `warning`.
         text: how results are written as text: `json` beside structured content, or `compact`
             without it, for clients that show the text to a model. Default: `json`.
+        drain_seconds: seconds after SIGTERM in which a server over HTTP still serves, while
+            `/readyz` reports that it is not ready. Default: 0.
+        log_format: the form of log lines: `text`, or `json` for one object a line. Default: `text`.
+        audit_log: file to append denials and approvals to. Default: none.
+        audit_failure: what happens while the audit log cannot be written: calls `continue`, or are
+            refused (`refuse`). Default: `continue`.
+        traces: base URL of the OpenTelemetry collector that spans are sent to. Default: none.
+        trace_ratio: share of traces that are sent. Default: 1.
         surface: the server whose tools are offered in place of Carrel's own, under its names and in
             its shapes, such as `doiget`. Default: none.
     """
@@ -153,7 +181,13 @@ class ServerConfig:
     burst: int = 5000
     patience_seconds: float = 5.0
     shutdown_seconds: float = 5.0
+    drain_seconds: float = 0.0
     log_level: str = "warning"
+    log_format: str = "text"
+    audit_log: Path | None = None
+    audit_failure: str = "continue"
+    traces: str | None = None
+    trace_ratio: float = 1.0
     text: str = "json"
     surface: str | None = None
 
@@ -180,6 +214,10 @@ class HttpConfig:
         max_events: events of one session that are kept for resuming a stream. Default: 256.
         max_event_bytes: bytes of the events that are kept, of all sessions. Default: 64 MiB.
         event_seconds: seconds that an event is kept. Default: 300.
+        metrics: where `/metrics` is served: `same` (with the tools, behind the same identity), on
+            an address of its own (HOST:PORT, without identity), or `off`. Default: `same`.
+        metrics_by_principal: whether calls are also counted for each principal. Default: false.
+        page: whether the page for people and `/status.json` are served. Default: true.
     """
 
     allowed_hosts: tuple[str, ...] = ()
@@ -195,6 +233,79 @@ class HttpConfig:
     max_events: int = 256
     max_event_bytes: int = 64 * 2**20
     event_seconds: float = 300.0
+    metrics: str = "same"
+    metrics_by_principal: bool = False
+    page: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeGrant:
+    """What a scope of a token grants; `*` means all.
+
+    Attributes:
+        toolsets: names of the host's toolsets, such as `library`.
+        plugins: names of plugins.
+    """
+
+    toolsets: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityConfig:
+    """Who may use `carrel serve --http`, and how much; for addresses other than loopback.
+
+    Attributes:
+        issuer: the URL of the authorization server whose tokens are accepted. Default: none, and
+            then tokens are those of the variable `MCP_AUTH_SECRET_KEY`.
+        resource: the public URL of the endpoint, such as `https://carrel.example.org/mcp`. Default:
+            the address that is listened on, if it is a loopback one.
+        audience: values of a token's `aud` that mean this server. Default: `resource`.
+        jwks_url: where the issuer's keys are. Default: as the issuer's metadata says.
+        algorithms: accepted algorithms of signatures. Default: `RS256` to `RS512`, `PS256` to
+            `PS512`, `ES256` to `ES512` and `EdDSA`.
+        required_scopes: scopes that every token must have. Default: none.
+        scopes: scope → what it grants. Default: none, and then every token grants everything.
+        leeway_seconds: seconds that the issuer's clock may differ. Default: 30.
+        keys_refresh_seconds: seconds after which the issuer's keys are downloaded again.
+            Default: 300.
+        keys_keep_seconds: seconds that keys are used when they cannot be downloaded again; then
+            every request is refused. Default: 3,600.
+        plain_http: whether the issuer and `resource` may have `http` URLs. Default: false.
+        private: whether the issuer may be on a private or loopback address. Default: false.
+        ca_bundle: a PEM file of certificate authorities trusted for the issuer besides the
+            system's. Default: `fetch.ca_bundle`.
+        folder: with a folder for each principal, for its library and papers. Default: `principals`
+            in the data folder.
+        calls_per_second: rate limit of one principal's tool calls. Default: 20.
+        burst: number of tool calls that may exceed that rate at once. Default: 100.
+        max_in_flight: unanswered requests of one principal. Default: 64.
+        max_sessions: open sessions of one principal. Default: 50.
+        calls_per_day: tool calls of one principal from 00:00 UTC to the next. Default: no limit.
+    """
+
+    issuer: str | None = None
+    resource: str | None = None
+    audience: tuple[str, ...] = ()
+    jwks_url: str | None = None
+    algorithms: tuple[str, ...] = (
+        *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+        *("ES256", "ES384", "ES512", "EdDSA"),
+    )
+    required_scopes: tuple[str, ...] = ()
+    scopes: Mapping[str, ScopeGrant] = field(default_factory=dict)
+    leeway_seconds: float = 30.0
+    keys_refresh_seconds: float = 300.0
+    keys_keep_seconds: float = 3600.0
+    plain_http: bool = False
+    private: bool = False
+    ca_bundle: Path | None = None
+    folder: Path | None = None
+    calls_per_second: float = 20.0
+    burst: int = 100
+    max_in_flight: int = 64
+    max_sessions: int = 50
+    calls_per_day: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,21 +366,37 @@ class LibraryConfig:
 
 @dataclass(frozen=True, slots=True)
 class WebConfig:
-    """Which pages the tools of the toolset `web` may read, and limits of the public web.
+    """What the tools of the toolset `web` may ask and read, and limits of the public web.
 
     Attributes:
         hosts: `public-web` for every host with a public name. Default: none, and then the tools
             are not offered.
         blocked_hosts: hosts that are refused, with all names below them; also for plugins that are
             granted the public web. Default: none.
+        search: the plugins that search the web, the preferred one first. Default: none, and then
+            the tool `web_search` is not offered.
+        lens_folder: folder with the operator's own lenses, see `carrel.web.search.lenses`. Default:
+            none.
+        ports: hosts that are also reached on a port other than 443, as `name:port`. Default: none.
         interval_ms: milliseconds between two requests to one host in the long run. Default: 1,000.
         concurrency: requests to one host in flight at once. Default: 2.
+        research: whether the tools of the toolset that read no pages are offered without `hosts`.
+            Default: false.
+        key_file: of the key that encrypts research sessions and large results; made when it is
+            missing. Default: none, which means `web.key` in `data_dir`.
+        browser: whether a page without text is opened in a local Chromium. Default: off.
     """
 
     hosts: str | None = None
     blocked_hosts: tuple[str, ...] = ()
+    search: tuple[str, ...] = ()
+    lens_folder: Path | None = None
+    ports: tuple[str, ...] = ()
     interval_ms: int = 1000
     concurrency: int = 2
+    research: bool = False
+    key_file: Path | None = None
+    browser: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,11 +410,14 @@ class Config:
         runtime: how components are compiled and run.
         server: limits and output of the MCP server.
         http: limits of the server over HTTP.
+        identity: who may use the server over HTTP.
         documents: which files a tool may read.
         papers: where papers are kept.
         library: the reference library, and how it cites.
         web: which pages are read.
         limits: the top-level `limits` table: overrides of `carrel.exchange.Limits` for all plugins.
+        store: the Redis server that keeps what processes share: cache, pace, circuit breakers,
+            sessions, budgets. Default: none, and then files in the cache and data folders do.
         cache_dir: folder for compiled components and answers; may be deleted at any time.
         data_dir: folder for data that must not be deleted.
         record_dir: folder to record every exchange with an upstream in. Default: none.
@@ -311,11 +441,13 @@ class Config:
     runtime: RuntimeConfig = RuntimeConfig()
     server: ServerConfig = ServerConfig()
     http: HttpConfig = HttpConfig()
+    identity: IdentityConfig = IdentityConfig()
     documents: DocumentsConfig = DocumentsConfig()
     papers: PapersConfig = PapersConfig()
     library: LibraryConfig = LibraryConfig()
     web: WebConfig = WebConfig()
     limits: Overrides = field(default_factory=dict)
+    store: RedisSettings | None = None
     record_dir: Path | None = None
     replay_dir: Path | None = None
     refresh: bool = False
@@ -339,18 +471,28 @@ class Config:
         return self.trust if plugin is None or plugin.trust is None else plugin.trust
 
     def plugin(self, name: str) -> PluginConfig | None:
-        """The entry called `name`, enabled or not; of a built-in reader also one that is not there.
+        """The entry called `name`, enabled or not.
 
-        See `READING_PLUGINS`.
+        Also one that is not there, of a built-in reader (`READING_PLUGINS`) and of a built-in
+        provider of searches that `web.search` names.
         """
         found = next((plugin for plugin in self.plugins if plugin.name == name), None)
-        return builtin(name) if found is None and name in READING_PLUGINS else found
+        if found is not None or name not in (*READING_PLUGINS, *self.unlisted_providers):
+            return found
+        return builtin(name)
 
     @property
     def unlisted_readers(self) -> tuple[str, ...]:
         """Those of `READING_PLUGINS` that have no entry."""
         listed = {plugin.name for plugin in self.plugins}
         return tuple(name for name in READING_PLUGINS if name not in listed)
+
+    @property
+    def unlisted_providers(self) -> tuple[str, ...]:
+        """Those of `SEARCH_PLUGINS` that `web.search` names and that have no entry."""
+        listed = {plugin.name for plugin in self.plugins}
+        named = [name for name in self.web.search if name in SEARCH_PLUGINS]
+        return tuple(name for name in named if name not in listed)
 
     def limits_for(self, name: str) -> Limits:
         """Returns the limits of a plugin's calls: defaults, top-level table, its own entry."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from carrel.fetch.policy.endpoint import Endpoint
     from carrel.fetch.policy.rules import HostGrant
     from carrel.trust.policy import TrustPolicy
 
@@ -46,6 +47,8 @@ class PluginConfig:
             or these with the methods and paths that are granted. What a plugin may reach is this
             and its manifest. None means as declared. Default: None for a built-in plugin, else no
             host.
+        endpoint: where the server of the operator's own is that the plugin asks
+            (`runtime_config.endpoint`), for a plugin that declares one. Default: none.
         limits: overrides by the field names of `carrel.exchange.Limits`; they win over the
             top-level `limits` table. Default: none.
         settings: the plugin's own settings, passed to it as JSON; never secrets. Default: none.
@@ -63,6 +66,8 @@ class PluginConfig:
         secrets: the secrets of the manifest that the host attaches, by name. None means all for a
             built-in plugin and none for any other. Default: None.
         pace: host entry → its pace. Default: as declared.
+        trace_hosts: hosts that are sent the header `traceparent` of the call's trace
+            (`runtime_config.trace_hosts`). Default: none.
         trust: who must have signed the plugin; None means as the top-level `trust` says.
         notes: for a person: what the file requests and this plugin does not get.
     """
@@ -83,9 +88,11 @@ class PluginConfig:
     allowed_secrets: tuple[tuple[str, str], ...] = ()
     secrets: tuple[str, ...] | None = None
     pace: Mapping[str, PaceGrant] = field(default_factory=dict)
+    trace_hosts: tuple[str, ...] = ()
     trust: TrustPolicy | None = None
     notes: tuple[str, ...] = ()
     relative_url: str | None = None
+    endpoint: Endpoint | None = None
 
     @property
     def is_builtin(self) -> bool:

@@ -9,15 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
+from .identity_rules import IDENTITY_RULES
+from .store import store
 from .values import (
     MisfitError,
     Rule,
+    collector_url,
     flag,
     folder,
     host_headers,
     items,
     kind_of,
     members,
+    metrics_place,
     number,
     one_of,
     origins,
@@ -29,6 +33,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
+    from carrel.fetch.policy.endpoint import Endpoint
     from carrel.fetch.policy.rules import HostGrant
     from carrel.trust.policy import TrustPolicy
 
@@ -55,13 +60,6 @@ def surface(value: object, _base: Path) -> str | None:
     if not isinstance(value, str):
         raise wrong("the name of a surface", value)
     return value.strip() or None
-
-
-def store(value: object, _base: Path) -> str:
-    """The kind of store for cache and pace."""
-    if isinstance(value, str) and value.startswith(("redis:", "rediss:")):
-        raise ValueError("this version keeps cache and pace in sqlite only")
-    return str(one_of("sqlite")(value, _base))
 
 
 def plugin_name(name: str, *, any_case: bool = False) -> str | None:
@@ -195,6 +193,31 @@ def hosts(value: object, base: Path) -> tuple[str | HostGrant, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def endpoint(value: object, base: Path) -> Endpoint:
+    """Where a server of the operator's own is: a URL, or a table with `url` and `private`."""
+    from carrel.fetch.policy.endpoint import parse_endpoint
+
+    if isinstance(value, str):
+        return parse_endpoint(value)
+    if not isinstance(value, dict):
+        raise wrong("a URL, or a table with url and private", value)
+    given = members(value, "", {"url": text, "private": flag}, base)
+    if "url" not in given:
+        raise ValueError("expected a url")
+    return parse_endpoint(given["url"], private=given.get("private", False))
+
+
+def search_providers(value: object, _base: Path) -> tuple[str, ...]:
+    """Names of plugins that search the web, the preferred one first."""
+    found = []
+    for at, item in items(value, "a list of names of plugins"):
+        fault = plugin_name(item)
+        if fault is not None:
+            raise MisfitError(fault, at)
+        found.append(item)
+    return tuple(dict.fromkeys(found))
+
+
 def public_web(value: object, _base: Path) -> str:
     """The grant of every host with a public name."""
     from carrel.fetch.policy.hosts import PUBLIC_WEB
@@ -259,6 +282,25 @@ def host_entries(value: object, _base: Path) -> tuple[str, ...]:
             found.append(parse_host_entry(item))
         except ValueError as error:
             raise MisfitError(str(error), at) from None
+    return tuple(dict.fromkeys(found))
+
+
+def host_ports(value: object, _base: Path) -> tuple[str, ...]:
+    """Hosts with a port, as `name:port`."""
+    from carrel.fetch.policy.hosts import parse_host_entry
+
+    found = []
+    for at, item in items(value, "a list of hosts with ports, such as example.org:8443"):
+        name, _, port = item.rpartition(":")
+        if not (name and port.isascii() and port.isdigit() and 0 < int(port[:9]) < 2**16):
+            raise MisfitError(f"{item!r}: expected a host and a port, such as example.org:8443", at)
+        try:
+            host = parse_host_entry(name)
+        except ValueError as error:
+            raise MisfitError(str(error), at) from None
+        if host.startswith("*"):
+            raise MisfitError(f"{item!r}: expected the name of one host", at)
+        found.append(f"{host}:{int(port)}")
     return tuple(dict.fromkeys(found))
 
 
@@ -459,6 +501,7 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "replay_dir": folder,
         "trust": trust,
         "registries": registries,
+        "store": store,
     },
     "fetch": {
         "contact": contact,
@@ -468,7 +511,6 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "retries": whole(0, 20),
         "ca_bundle": readable_file,
         "cache_max_bytes": whole(0, 2**50, "bytes"),
-        "store": store,
     },
     "runtime": {
         "workers": whole(1, 1024),
@@ -484,6 +526,12 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "burst": whole(1, 1_000_000),
         "patience_seconds": number(0, 3600, "seconds"),
         "shutdown_seconds": number(0, 3600, "seconds"),
+        "drain_seconds": number(0, 3600, "seconds"),
+        "log_format": one_of("text", "json"),
+        "audit_log": path_of,
+        "audit_failure": one_of("continue", "refuse"),
+        "traces": collector_url,
+        "trace_ratio": number(0, 1),
         "log_level": one_of("debug", "info", "warning", "error", "critical"),
         "text": one_of("json", "compact"),
         "surface": surface,
@@ -502,15 +550,25 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "max_events": whole(1, 1_000_000),
         "max_event_bytes": whole(1024, 64 * _GIB, "bytes"),
         "event_seconds": _SECONDS,
+        "metrics": metrics_place,
+        "metrics_by_principal": flag,
+        "page": flag,
     },
+    "identity": IDENTITY_RULES,
     "documents": {
         "folders": folders,
     },
     "web": {
         "hosts": public_web,
         "blocked_hosts": host_entries,
+        "search": search_providers,
+        "lens_folder": folder,
+        "ports": host_ports,
+        "browser": flag,
         "interval_ms": whole(0, 600_000, "milliseconds"),
         "concurrency": whole(1, 64),
+        "research": flag,
+        "key_file": path_of,
     },
     "papers": {
         "folder": folder,

@@ -16,6 +16,10 @@ from carrel.files.folders import expand
 
 Rule = Callable[[object, Path], Any]
 
+_COLLECTOR = re.compile(
+    r"https?://(?:[A-Za-z0-9_.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?(?:/[!-~]*)?"
+)
+_ADDRESS = re.compile(r"(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]):[0-9]{1,5}")
 _HOST_HEADER = re.compile(r"(?:[A-Za-z0-9_.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 
 
@@ -156,6 +160,27 @@ def origins(value: object, _base: Path) -> tuple[str, ...]:
             raise MisfitError(f"expected https://NAME or https://NAME:PORT but found {item!r}", at)
         found.append(item.lower())
     return tuple(dict.fromkeys(found))
+
+
+def collector_url(value: object, _base: Path) -> str:
+    """The base URL of an OpenTelemetry collector; credentials come from the environment."""
+    expected = "the URL of a collector, such as http://127.0.0.1:4318"
+    if not isinstance(value, str):
+        raise wrong(expected, value)
+    if not _COLLECTOR.fullmatch(value) or "@" in value:
+        raise ValueError(f"expected {expected}, without a user or password")
+    return value.rstrip("/")
+
+
+def metrics_place(value: object, _base: Path) -> str:
+    """Where metrics are served: `off`, `same`, or an address."""
+    expected = "off, same, or HOST:PORT such as 127.0.0.1:9464"
+    if not isinstance(value, str):
+        raise wrong(expected, value)
+    text = value.strip().lower()
+    if text not in {"off", "same"} and not _ADDRESS.fullmatch(text):
+        raise ValueError(f"expected {expected} but found {value!r}")
+    return text
 
 
 def members(

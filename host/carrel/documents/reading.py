@@ -18,8 +18,10 @@ from carrel.plugins.compiling.compile_news import COMPILING
 from carrel.text.printable import printable
 from carrel.text.utf8 import Utf8
 from carrel.tools.document import as_utf8
-from carrel.tools.host_tool import HOST, host_limits
+from carrel.tools.host_tool import host_limits
+from carrel.tools.naming import HOST
 
+from .invisible import remove_invisible
 from .parts import DocumentPart, SectionHeading, outline, take_part
 from .readers import ReaderFormat, find_reader
 from .sniff import Kind, sniff
@@ -112,6 +114,7 @@ class DocumentReader:
         pages: str | None = None,
         plain: bool = False,
         media_type: str = "",
+        visible_only: bool = False,
     ) -> ReadDocument:
         """Reads a document and renders it as text.
 
@@ -122,6 +125,7 @@ class DocumentReader:
             plain: plain text instead of Markdown.
             media_type: the header `Content-Type` of a response, whose charset the built-in reader
                 of pages and texts uses.
+            visible_only: without invisible characters, which can spell a text for a model.
 
         Raises:
             SourceError: `invalid_document` or `too_large`; no plugin reads it, or it is damaged.
@@ -130,9 +134,47 @@ class DocumentReader:
         """
         reader, raw = self._parsed(data, call, pages, media_type)
         document = _decoded(raw, reader)
+        if visible_only:
+            raw = self._seen(document, raw)
         call.explain("rendering")
         text, headings = self._rendered(raw, reader, call, plain=plain)
         return ReadDocument(reader.format, reader.plugin, document, text, headings)
+
+    def render(
+        self, document: object, call: Call, *, name: str, plugin: str, plain: bool = False
+    ) -> ReadDocument:
+        """Renders a document that a plugin's tool returned, without invisible characters.
+
+        Args:
+            document: of the shape of a reader's result.
+            call: from `new_call`.
+            name: of the format, for the result and errors.
+            plugin: that made it.
+            plain: plain text instead of Markdown.
+
+        Raises:
+            ContractViolation: it is not a document.
+            CarrelError: as `read`.
+        """
+        reader = ReaderFormat(plugin, name, (), takes_bytes=False)
+        raw = memoryview(json.dumps(document, ensure_ascii=False).encode("utf-8", "replace"))
+        checked = _decoded(raw, reader)
+        raw = self._seen(checked, raw)
+        call.explain("rendering")
+        text, headings = self._rendered(raw, reader, call, plain=plain)
+        return ReadDocument(name, plugin, checked, text, headings)
+
+    @staticmethod
+    def _seen(document: dict[str, Any], raw: memoryview) -> memoryview:
+        """Removes invisible characters from a document; returns its JSON."""
+        removed = remove_invisible(document, raw)
+        if not removed:
+            return raw
+        warnings = document.setdefault("warnings", [])
+        message = f"{removed} invisible characters were removed"
+        warnings.insert(0, {"code": "invisible_characters", "message": message})
+        del warnings[100:]
+        return memoryview(json.dumps(document, ensure_ascii=False).encode("utf-8", "replace"))
 
     def _parsed(
         self, data: bytes, call: Call, pages: str | None, media_type: str

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from .call import CacheHit, Call, ProgressHandler
+from .denials import report_denials
 from .download import FILE_STATUSES, FileFetcher, FileHead, FileRefusedError, FileSink
 from .fetcher import (
     AnswerDiscarder,
@@ -41,4 +42,5 @@ __all__ = [
     "Request",
     "Response",
     "Verdict",
+    "report_denials",
 ]

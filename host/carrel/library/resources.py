@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 
 from carrel.errors import UnknownNameError
 from carrel.tools.host_resources import HostResources, ListChanged, Updated
-from carrel.tools.host_tool import HOST
+from carrel.tools.naming import HOST
 from carrel.tools.resources import Resource, Template
 
 from .errors import LibraryError

@@ -14,7 +14,8 @@ from carrel.plugins.concurrent_calls import require_patience
 from carrel.records import Id, IdFault, MergedWork, Work, group, parse_id, parse_isbn
 from carrel.records.order import PRIMARY, json_text, record_rank
 from carrel.text.printable import printable
-from carrel.tools.host_tool import HOST, host_limits
+from carrel.tools.host_tool import host_limits
+from carrel.tools.naming import HOST
 
 from .absence import Absence
 from .answer import LookupAnswer

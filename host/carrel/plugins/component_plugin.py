@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from carrel import telemetry
 from carrel.errors import (
     ArgumentError,
     CarrelError,
@@ -105,6 +106,9 @@ class ComponentPlugin(Plugin):
             known = self._result_cache.get((tool, text))
         if known is not None:
             _log.info("%s: %s: result cache hit", self.name, tool)
+            observer = telemetry.observer()
+            if observer is not None:
+                observer.result_cache_hit(self.name)
             call.from_result_cache = True
             pending = Pending()
             pending.settle(known)

@@ -28,6 +28,7 @@ from carrel.exchange import (
     ProgressHandler,
     Request,
     Verdict,
+    report_denials,
 )
 from carrel.runtime.component import PluginReport, Sandboxed
 from carrel.runtime.pending import Pending
@@ -238,6 +239,7 @@ class Plugin(ABC):
         """
         request = Request("GET", url, (("accept", accept),))
         [outcome] = self._get_fetcher().fetch_all([request], call)
+        report_denials(call, [outcome])
         return outcome
 
     def settle(self, call: Call, verdict: Verdict) -> None:

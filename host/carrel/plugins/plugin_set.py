@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import CarrelError, UnknownNameError
@@ -31,6 +31,7 @@ from .state import PluginState, notes_of
 if TYPE_CHECKING:
     from carrel.config import Config, PluginConfig
     from carrel.fetch.client import FetchClient
+    from carrel.telemetry import UpstreamState
 
     from .grants.downloads import DownloadRule
     from .grants.public_web import PageRule
@@ -100,11 +101,17 @@ class PluginSet:
             readings=self._readings if shared is not None else {},
         )
         if shared is not None:
-            for name in (*self.names(), *self._config.unlisted_readers):
+            unlisted = (*self._config.unlisted_readers, *self._config.unlisted_providers)
+            for name in (*self.names(), *unlisted):
                 plugin = self.loaded(name)
                 if plugin is not None and config.plugin(name) == self._config.plugin(name):
                     registry.adopt(name, plugin)
         return registry
+
+    @property
+    def shared(self) -> SharedResources:
+        """The resources that successors and subsets of this set use too."""
+        return self._shared
 
     def adopt(self, name: str, plugin: Plugin) -> None:
         """Shares a loaded plugin of another set if its bytes and approval are unchanged."""
@@ -162,11 +169,13 @@ class PluginSet:
     def precompile(self) -> None:
         """Starts to compile the built-in plugins in the background, before they are needed.
 
-        Readers without an entry are among them where a tool may read files or pages.
+        Readers without an entry are among them where a tool may read files or pages, and the
+        providers that searches ask.
         """
         reads = self._config.documents.folders or self._config.web.hosts
         readers = self._config.unlisted_readers if reads else ()
-        entries = [self._config.plugin(name) for name in (*self.names(), *readers)]
+        providers = self._config.unlisted_providers
+        entries = [self._config.plugin(name) for name in (*self.names(), *readers, *providers)]
         named = [one.url.removeprefix("builtin:") for one in entries if one and one.is_builtin]
         known = builtin_names()
         self._shared.precompile([name for name in named if name in known])
@@ -311,9 +320,21 @@ class PluginSet:
 
         return unset_keys(self._config, self._entry(name), self.manifest(name))
 
-    def states(self) -> list[PluginState]:
-        """Returns the state of every configured plugin, without running any of them."""
-        return [self._state(entry) for entry in self._config.plugins]
+    def upstreams(self) -> list[UpstreamState]:
+        """Returns the pace and the breaker of every upstream that was asked."""
+        return self._shared.upstreams()
+
+    def states(
+        self, only: Collection[str] | None = None, *, load: bool = True
+    ) -> list[PluginState]:
+        """Returns the state of every configured plugin, without running any of them.
+
+        Args:
+            only: names of the plugins to leave out all others; None for all.
+            load: whether to load, and compile, those that are not loaded.
+        """
+        entries = self._config.plugins
+        return [self._state(one, load=load) for one in entries if only is None or one.name in only]
 
     def close(self) -> None:
         """Closes threads and connections; running calls finish."""
@@ -353,7 +374,7 @@ class PluginSet:
             self.manifest(entry.name)  # raises unless the manifest is the approved one
         return self._loader.load(entry, source, lambda: self.manifest(entry.name))
 
-    def _state(self, entry: PluginConfig) -> PluginState:
+    def _state(self, entry: PluginConfig, *, load: bool) -> PluginState:
         digest: str | None = None
         manifest: Manifest | None = None
         error: CarrelError | None = None
@@ -367,7 +388,11 @@ class PluginSet:
                 from .grants.access import granted_hosts
 
                 granted = granted_hosts(entry, manifest)
-                self.plugin(entry.name)
+                known = self._plugins.get(entry.name)
+                if load:
+                    self.plugin(entry.name)
+                elif isinstance(known, CarrelError):
+                    error = known
             except CarrelError as fault:
                 error = fault
         return PluginState(
@@ -380,6 +405,7 @@ class PluginSet:
             error=error,
             notes=(*entry.notes, *notes_of(entry, manifest), *self._requirement(entry, manifest)),
             locked=self._pins.locked(entry, error),
+            signer=self._pins.signer(entry),
         )
 
     def _requirement(self, entry: PluginConfig, manifest: Manifest | None) -> Sequence[str]:

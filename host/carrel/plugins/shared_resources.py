@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.fetch.client import FetchClient
     from carrel.runtime.loader import Runtime
+    from carrel.telemetry import UpstreamState
 
     from .compiling.precompile import Precompiler
     from .grants.access import Access
@@ -77,6 +78,12 @@ class SharedResources:
 
                 self._access = Access(self._config, self._fetch_client)
             return self._access
+
+    def upstreams(self) -> list[UpstreamState]:
+        """Returns the state of every upstream that was asked."""
+        with self._lock:
+            access = self._access
+        return [] if access is None else access.upstreams()
 
     def hold(self, plugin: Plugin) -> Plugin:
         """Counts one more set that uses the plugin."""

@@ -27,6 +27,7 @@ class PluginState:
         notes: for a person: items requested and not granted, a built-in plugin that it replaces,
             and renamed tools.
         locked: whether it matches the lock; None when the lock does not have it.
+        signer: who signed it, as the lock has it; None when no signature was asked for.
     """
 
     name: str
@@ -38,6 +39,7 @@ class PluginState:
     error: CarrelError | None
     notes: tuple[str, ...] = ()
     locked: bool | None = None
+    signer: str | None = None
 
     @property
     def loaded(self) -> bool:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import wasmtime
 
+from carrel import telemetry
 from carrel.errors import (
     ArgumentError,
     Cancelled,
@@ -33,6 +34,7 @@ from carrel.exchange import (
     Outcome,
     QueueReporter,
     Request,
+    report_denials,
 )
 from carrel.text.printable import printable
 from carrel.text.utf8 import Utf8
@@ -92,6 +94,7 @@ class Execution:
         handing_in: number of characters that a host function is about to pass to the guest; they
             must fit into its memory, as the arguments must.
         bulky: whether the guest made the host allocate much memory that the result does not need.
+        cpu_seconds: processor time that the run took; 0 before its end.
     """
 
     def __init__(
@@ -139,6 +142,7 @@ class Execution:
         self._messages = 0
         self._reports = 0
         self.bulky = False
+        self.cpu_seconds = 0.0
         self._output = bytearray()
         self._complaint = ""
         self._dropped = 0
@@ -198,6 +202,16 @@ class Execution:
             PluginError: the guest failed, or was interrupted.
             CarrelError: the reason passed to `end`.
         """
+        observer = telemetry.observer()
+        if observer is None:
+            return self._run(worker, loaded)
+        with observer.guest(self.call.plugin, self.call.tool) as guest:
+            try:
+                return self._run(worker, loaded)
+            finally:
+                guest.used(self.cpu_seconds)
+
+    def _run(self, worker: WorkerState, loaded: Loaded) -> tuple[bool, memoryview]:
         # Encoded before taking a CPU permit, because encoding holds the GIL.
         texts = [self._encoded(one) for one in self._arguments]
         worker.turn.prepare()
@@ -226,6 +240,7 @@ class Execution:
             said = f"{self._text()}\n{self._complaint}"
             raise from_wasmtime(error, self.call, said=said, input_size=self.handing_in) from None
         finally:
+            self.cpu_seconds = self._cpu_seconds()
             with self._lock:
                 self._worker = None
             self._flush()
@@ -306,6 +321,7 @@ class Execution:
                 outcomes = self._fetcher.fetch_all(requests, self.call)
             finally:
                 self.call.on_wait = None
+            report_denials(self.call, outcomes)
         if self.call.fatal is not None:
             self.end(self.call.fatal)
         return outcomes

@@ -6,11 +6,12 @@ its resources in the table of features. Their URIs and names are the same under 
 
 from __future__ import annotations
 
+import contextvars
 import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from carrel.errors import CarrelError, InternalError
 from carrel.exchange import Call, Limits
@@ -18,7 +19,7 @@ from carrel.plugins.calls.result import Result
 from carrel.plugins.calls.running_call import RunningCall
 from carrel.runtime.pending import Pending
 
-from .host_tool import HOST
+from .naming import HOST
 from .resources import RESOURCE, Resource, Template
 
 if TYPE_CHECKING:
@@ -32,6 +33,18 @@ ListChanged = Callable[[], None]
 Updated = Callable[[str], None]
 
 _JSON: Final = "application/json"
+
+
+class Kept(NamedTuple):
+    """A large result that can be read as a resource.
+
+    Attributes:
+        uri: of the resource.
+        expires_at: when it is removed, in RFC 3339.
+    """
+
+    uri: str
+    expires_at: str
 
 
 class HostResources(ABC):
@@ -58,6 +71,13 @@ class HostResources(ABC):
             CarrelError: it cannot be read.
         """
 
+    def keep(self, body: bytes) -> Kept | None:  # noqa: ARG002
+        """Keeps the JSON text of a large result for the current principal.
+
+        Returns None if these resources keep no results, or cannot keep this one.
+        """
+        return None
+
     def listen(  # noqa: B027 - some never change
         self, list_changed: ListChanged, updated: Updated
     ) -> None:
@@ -77,7 +97,10 @@ class HostResources(ABC):
             except Exception as error:  # noqa: BLE001 - raised in the thread that waits
                 pending.settle(error=error)
 
-        threading.Thread(target=work, name="carrel-resource", daemon=True).start()
+        context = contextvars.copy_context()  # so that `read` knows the principal
+        threading.Thread(
+            target=context.run, args=(work,), name="carrel-resource", daemon=True
+        ).start()
 
         def result(text: bytes) -> Result:
             content = {"uri": uri, "mimeType": _JSON, "text": text.decode()}

@@ -7,19 +7,23 @@ them alike. Host tools are listed after those of plugins.
 
 from __future__ import annotations
 
+import contextvars
 import json
 import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from carrel.errors import CarrelError, InternalError
 from carrel.exchange import Call, Limits, ProgressHandler
-from carrel.plugins.calls.result import Result
+from carrel.plugins.calls.result import LinkOffer, Result
 from carrel.plugins.calls.running_call import RunningCall
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.runtime.pending import Pending
+
+from .naming import HOST
 
 if TYPE_CHECKING:
     from carrel.config import Config
@@ -27,8 +31,20 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Used in place of a plugin's name.
-HOST: Final = "carrel"
+
+@dataclass(frozen=True, slots=True)
+class HostAnswer:
+    """The result of a call with what is beside it.
+
+    Attributes:
+        data: conforms to the output schema.
+        meta: members of the MCP result's `_meta`.
+        link: see `Result`.
+    """
+
+    data: dict[str, Any]
+    meta: Mapping[str, Any] | None = None
+    link: LinkOffer | None = None
 
 
 class HostTool(ABC):
@@ -48,10 +64,10 @@ class HostTool(ABC):
         self._validator = compile_schema(spec.input_schema)
 
     @abstractmethod
-    def answer(self, arguments: Mapping[str, Any], call: Call) -> dict[str, Any]:
+    def answer(self, arguments: Mapping[str, Any], call: Call) -> dict[str, Any] | HostAnswer:
         """Returns the result of a call, which conforms to the output schema.
 
-        Runs in a separate thread.
+        Runs in a separate thread. A `HostAnswer` has more than the result.
 
         Args:
             arguments: validated.
@@ -79,11 +95,13 @@ class HostTool(ABC):
         The thread is a daemon, so that a hang cannot keep the process alive.
         """
         pending = Pending()
+        answered: list[HostAnswer] = []
 
         def work() -> None:
             try:
-                result = self.answer(arguments, call)
-                text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
+                told = self.answer(arguments, call)
+                answered.append(told if isinstance(told, HostAnswer) else HostAnswer(told))
+                text = json.dumps(answered[0].data, ensure_ascii=False, separators=(",", ":"))
                 # An argument that is quoted may contain a surrogate, which UTF-8 cannot encode.
                 encoded = text.encode("utf-8", "replace")
             except Exception as error:  # noqa: BLE001 - raised in the thread that waits
@@ -91,8 +109,15 @@ class HostTool(ABC):
             else:
                 pending.settle(encoded)
 
-        threading.Thread(target=work, name=f"carrel-{self.spec.name}", daemon=True).start()
-        return RunningCall(call, pending, _read, _as_error)
+        def read(text: bytes) -> Result:
+            data: dict[str, Any] = json.loads(text)
+            return Result(text, data, meta=answered[0].meta, link=answered[0].link)
+
+        context = contextvars.copy_context()  # so that the thread knows the call's principal
+        threading.Thread(
+            target=context.run, args=(work,), name=f"carrel-{self.spec.name}", daemon=True
+        ).start()
+        return RunningCall(call, pending, read, _as_error)
 
 
 def host_limits(config: Config, wall_seconds: float) -> Limits:
@@ -103,11 +128,6 @@ def host_limits(config: Config, wall_seconds: float) -> Limits:
         wall_seconds: the default.
     """
     return Limits(wall_seconds=config.limits.get("wall_seconds", wall_seconds))
-
-
-def _read(text: bytes) -> Result:
-    data: dict[str, Any] = json.loads(text)
-    return Result(text, data)
 
 
 def _as_error(error: Exception, _call: Call) -> CarrelError:

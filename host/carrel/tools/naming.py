@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from carrel.plugins.manifests.manifest import Manifest
+
+#: Used in place of a plugin's name for what the host itself offers.
+HOST: Final = "carrel"
 
 
 class Naming:

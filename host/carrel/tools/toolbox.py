@@ -6,10 +6,10 @@ Used by the MCP server, the command line and the Python API.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from carrel._lazy import import_name
 from carrel.awaiting import run_in_thread
@@ -26,19 +26,22 @@ from carrel.plugins.calls.result import Result
 from carrel.plugins.compiling.compile_news import COMPILING
 from carrel.plugins.leftout import LeftOut
 from carrel.plugins.plugin_set import PluginSet
+from carrel.plugins.plugin_subset import PluginSubset
 from carrel.plugins.state import PluginState, notes_of
 
 from .arguments import accepted_arguments, check_arguments
 from .document import DOCUMENT, Document, Options, as_bytes, as_utf8
-from .host_tool import HOST
-from .naming import Naming
+from .linked import linked
+from .naming import HOST, Naming
 from .tool import Tool, listed_tool
 
 if TYPE_CHECKING:
     from carrel.config import Config
     from carrel.plugins.calls.running_call import RunningCall
     from carrel.plugins.manifests.manifest import Manifest
+    from carrel.plugins.manifests.tool_spec import ToolSpec
     from carrel.plugins.plugin import Plugin
+    from carrel.telemetry import UpstreamState
 
     from .feature import Feature, HostToolMaker
     from .host_resources import HostResourceMaker, HostResources
@@ -48,14 +51,32 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("carrel.tools")
 
+#: The tool of plugins that search the web; those that `web.search` names are asked by `web_search`.
+_SEARCH: Final = "web_search"
+
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A tool, its name in the plugin, and the host tool if no plugin implements it."""
+    """A tool, its name in the plugin, and the host tool with its toolset if no plugin implements
+    it.
+    """
 
     tool: Tool
     own_name: str
     host: HostTool | None = None
+    toolset: str | None = None
+
+
+class Owner(NamedTuple):
+    """What a tool, resource or prompt belongs to: a plugin, or a toolset of the host.
+
+    Attributes:
+        plugin: the plugin's name; None for a host's.
+        toolset: the feature's name; None for a plugin's.
+    """
+
+    plugin: str | None = None
+    toolset: str | None = None
 
 
 class Toolbox:
@@ -97,6 +118,32 @@ class Toolbox:
         return Toolbox(
             config, features=self._features, plugin_set=self._plugin_set.successor(config)
         )
+
+    def restricted(self, config: Config, toolsets: Collection[str] | None) -> Toolbox:
+        """Returns a toolbox with some of the plugins and toolsets, and folders of its own.
+
+        It lists and calls nothing else. It uses the plugins of this one, which is closed later.
+
+        Args:
+            config: this one's with other folders, and without the plugins to leave out.
+            toolsets: the names of the features that stay; None for all.
+        """
+        return Toolbox(
+            config,
+            features=self._features_of(toolsets),
+            plugin_set=PluginSubset(self._plugin_set, config),
+            naming=self._naming,
+        )
+
+    def _features_of(self, toolsets: Collection[str] | None) -> Sequence[Feature]:
+        return [one for one in self._features if toolsets is None or one.name in toolsets]
+
+    def owner_of_tool(self, name: str) -> Owner | None:
+        """Returns what a tool belongs to; None if there is none of that name."""
+        entry = self._tools().get(name)
+        if entry is None:
+            return None
+        return Owner(toolset=entry.toolset) if entry.toolset else Owner(plugin=entry.tool.plugin)
 
     def precompile(self) -> None:
         """Starts compiling the built-in plugins in the background, at low priority.
@@ -186,6 +233,14 @@ class Toolbox:
             self._plugin_set.plugin(entry.tool.plugin, on_compile=_compile_teller(on_progress))
         return self._start(entry, name, arguments, on_progress, started).result()
 
+    def linked(self, result: Result) -> Result:
+        """Returns a large result as a link to a resource, if its tool allows it.
+
+        For servers, whose clients pay for every byte of a result. Writes to a store, so do not call
+        it on the event loop.
+        """
+        return linked(result, self._hosts())
+
     def resources(self) -> Sequence[Resource]:
         """Returns the resources of plugins and of the host; those of plugins are listed once. When
         replaying, only recorded ones of plugins.
@@ -201,6 +256,18 @@ class Toolbox:
         """Returns the resource templates of plugins and of the host."""
         own = [one for host in self._hosts() for one in host.templates()]
         return [*self.offers.templates(), *own]
+
+    def has_resource(self, uri: str) -> bool:
+        """Returns whether a URI is that of a resource, or matches a template; may load plugins."""
+        if any(host.has(uri) for host in self._hosts()):
+            return True
+        from .resources import find_plugin
+
+        try:
+            find_plugin(self._plugin_set, self._config, uri)
+        except UnknownNameError:
+            return False
+        return True
 
     def _resources_of_host(self) -> list[Resource]:
         return [one for host in self._hosts() for one in host.resources()]
@@ -351,6 +418,14 @@ class Toolbox:
         """Returns the state of every configured plugin."""
         return self._plugin_set.states()
 
+    def known_plugins(self) -> list[PluginState]:
+        """As `plugins`, but loads none: one that was never needed counts as one that works."""
+        return self._plugin_set.states(load=False)
+
+    def upstreams(self) -> list[UpstreamState]:
+        """Returns the pace and the circuit breaker of every upstream that was asked."""
+        return self._plugin_set.upstreams()
+
     def health(self) -> dict[str, Any]:
         """Returns the state of configuration, plugins and folders, without secrets."""
         from .health import health
@@ -377,7 +452,7 @@ class Toolbox:
                 if entry is not None:
                     for note in notes_of(entry, manifest):
                         _log.warning("%s: %s", plugin, note)
-                for spec in manifest.tools:
+                for spec in self._listed(plugin, manifest):
                     name = self._naming.tool(plugin, manifest, spec.name)
                     grant = entry.grant_of_tool(spec.name) if entry is not None else None
                     if grant is not None:
@@ -393,17 +468,25 @@ class Toolbox:
             for error in failed.values():
                 _log.warning("%s", error)
             self._left_out = LeftOut(self._plugin_set, failed)
-            for host in self._host_tools(manifests):
+            for toolset, host in self._host_tools(manifests):
                 own_name = host.spec.name
-                entries[own_name] = _Entry(listed_tool(own_name, host.spec, HOST), own_name, host)
+                tool = listed_tool(own_name, host.spec, HOST)
+                entries[own_name] = _Entry(tool, own_name, host, toolset)
             self._entries = entries
         return self._entries
 
-    def _host_tools(self, manifests: Sequence[Manifest]) -> Iterator[HostTool]:
+    def _listed(self, plugin: str, manifest: Manifest) -> Sequence[ToolSpec]:
+        """Returns a plugin's tools; one that `web_search` asks is left out, to be listed once."""
+        if plugin not in self._config.web.search:
+            return manifest.tools
+        return [spec for spec in manifest.tools if spec.name != _SEARCH]
+
+    def _host_tools(self, manifests: Sequence[Manifest]) -> Iterator[tuple[str, HostTool]]:
         for feature in self._features:
             if feature.tools is not None:
                 make: HostToolMaker = import_name(feature.tools)
-                yield from make(self._plugin_set, self._config, manifests)
+                for tool in make(self._plugin_set, self._config, manifests):
+                    yield feature.name, tool
 
     def _yields(self, holder: str, claimant: str) -> bool:
         """Returns whether a tool's name passes from another plugin to a built-in one."""

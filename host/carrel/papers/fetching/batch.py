@@ -13,7 +13,7 @@ from carrel.papers.envelope import failure
 from carrel.papers.errors import PaperError
 from carrel.papers.file_news import ENDED, file_message
 from carrel.papers.resolve.run import Resolution, stored_under
-from carrel.tools.host_tool import HOST
+from carrel.tools.naming import HOST
 
 from .candidates import Preference
 from .host_lists import AT_ONCE

@@ -15,7 +15,7 @@ DIRECTIONS: Final[tuple[Direction, ...]] = ("references", "citations", "both")
 
 MAX_DEPTH: Final = 3
 MAX_NODES: Final = 100
-MAX_PER_PAPER: Final = 20
+MAX_PER_PAPER: Final = 25
 
 DEFAULT_DEPTH: Final = 1
 DEFAULT_NODES: Final = 50
@@ -32,6 +32,7 @@ class GraphRequest:
         depth: links between the paper and the farthest node, 1 to `MAX_DEPTH`.
         max_nodes: nodes in all, 1 to `MAX_NODES`.
         per_paper: papers that are taken of one paper in one direction, 1 to `MAX_PER_PAPER`.
+        by_title: whether a title alone is enough, see `PaperResolver.resolve`.
     """
 
     ref: str
@@ -39,6 +40,7 @@ class GraphRequest:
     depth: int = DEFAULT_DEPTH
     max_nodes: int = DEFAULT_NODES
     per_paper: int = DEFAULT_PER_PAPER
+    by_title: bool = False
 
     def __post_init__(self) -> None:
         faults = []

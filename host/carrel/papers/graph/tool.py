@@ -17,6 +17,7 @@ from .build import GraphBuilder
 from .citation_graph import REACHED, REASONS, CitationGraph
 from .formats import WRITERS
 from .links import LinkSources
+from .recent import RecentGraphs
 from .request import (
     DEFAULT_DEPTH,
     DEFAULT_NODES,
@@ -55,7 +56,8 @@ _TEXTS: Schema = {"type": "array", "items": _TEXT}
 
 
 def make_graph_tool(plugins: PluginSet, config: Config) -> PaperTool:
-    """Returns the tool."""
+    """Returns the tool. Complete graphs are returned again for a day, see `recent`."""
+    recent = RecentGraphs()
 
     def answer(arguments: Mapping[str, Any], call: Call) -> dict[str, Any]:
         request = GraphRequest(
@@ -64,8 +66,12 @@ def make_graph_tool(plugins: PluginSet, config: Config) -> PaperTool:
             depth=arguments.get("depth", DEFAULT_DEPTH),
             max_nodes=arguments.get("max_nodes", DEFAULT_NODES),
             per_paper=arguments.get("per_paper", DEFAULT_PER_PAPER),
+            by_title=arguments.get("by_title", False),
         )
-        graph = build_graph(plugins, config, request, call)
+        known = None if call.refresh else recent.get(request)
+        graph = known or build_graph(plugins, config, request, call)
+        if known is None:
+            recent.put(request, graph)
         kind = arguments.get("format", "json")
         told = {"ref": request.ref, "format": kind, **graph.summary()}
         if kind != "json":
@@ -91,7 +97,8 @@ def build_graph(
         notices |= dict.fromkeys(unreadable)
     links = LinkSources(sources, partial(ask_all, plugins))
     resolver, lookup = PaperResolver(plugins, config), Lookup(plugins, config)
-    builder = GraphBuilder(request, links, resolver.resolve, lookup.run)
+    resolve = partial(resolver.resolve, by_title=request.by_title)
+    builder = GraphBuilder(request, links, resolve, lookup.run)
     return builder.build(call, tuple(notices))
 
 
@@ -138,6 +145,11 @@ def _spec() -> ToolSpec:
             "per_paper": _number(MAX_PER_PAPER, DEFAULT_PER_PAPER),
             "format": {"enum": list(FORMATS), "default": "json"},
             "details": {"type": "boolean", "default": False},
+            "by_title": {
+                "description": "ref is a title.",
+                "type": "boolean",
+                "default": False,
+            },
         },
         envelope_schema(
             ref=_TEXT,

@@ -17,7 +17,8 @@ from carrel.papers.references import parse_reference
 from carrel.papers.resolve import PaperResolver
 from carrel.plugins.concurrent_calls import require_patience
 from carrel.text.printable import printable
-from carrel.tools.host_tool import HOST, host_limits
+from carrel.tools.host_tool import host_limits
+from carrel.tools.naming import HOST
 
 from .copies import PaperCopy, offered_copies, ordered, stored_copy
 from .download import NoCopyError, received_copy

@@ -30,11 +30,13 @@ class Match:
         place: of the work among those that were compared.
         score: 0 to 1; the share of what was compared that agrees, the title counting for half.
         sure: whether title, and author or year, agree and nothing contradicts.
+        is_title: whether the citation is the work's title and nothing else.
     """
 
     place: int
     score: float
     sure: bool
+    is_title: bool = False
 
 
 def match_citation(citation: str, works: Sequence[Work]) -> list[Match]:
@@ -66,7 +68,7 @@ def _match(words: Sequence[str], years: set[int], work: Work, place: int) -> Mat
     agrees_in_author = bool(author) and _contains(words, author)
     score = 0.5 * share + 0.25 * agrees_in_year + 0.25 * agrees_in_author
     sure = whole and not contradicts and (agrees_in_author or agrees_in_year)
-    return Match(place, round(score, 3), sure)
+    return Match(place, round(score, 3), sure, whole and list(words) == title)
 
 
 def _family(work: Work) -> str:

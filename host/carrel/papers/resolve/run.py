@@ -14,7 +14,8 @@ from carrel.papers.search import PaperSearch, SearchRequest, SearchResult
 from carrel.papers.search.tool import no_answer
 from carrel.records import Id, MergedWork
 from carrel.text.printable import printable
-from carrel.tools.host_tool import HOST, host_limits
+from carrel.tools.host_tool import host_limits
+from carrel.tools.naming import HOST
 
 from .attempts import attempt, attempts_of, unresolved
 from .citation import match_citation
@@ -72,8 +73,14 @@ class PaperResolver:
         """The limits of one resolution."""
         return host_limits(self._config, WALL_SECONDS)
 
-    def resolve(self, reference: str, call: Call) -> Resolution:
+    def resolve(self, reference: str, call: Call, *, by_title: bool = False) -> Resolution:
         """Resolves one reference, and waits for the answers.
+
+        Args:
+            reference: an identifier in any form, or a citation.
+            call: its deadline and its cancellation.
+            by_title: whether a title alone is enough: of several works that have it, that which
+                the sources rank first is taken.
 
         Raises:
             PaperError: `INVALID_REF`; it is neither an identifier nor a citation. `NOT_FOUND` only
@@ -87,7 +94,7 @@ class PaperResolver:
         except PaperError:
             if len(reference.split()) < _CITATION_WORDS:
                 raise
-            return self._by_citation(reference, call)
+            return self._by_citation(reference, call, by_title=by_title)
         return self._by_identifier(reference, known, call)
 
     def resolve_known(
@@ -126,13 +133,16 @@ class PaperResolver:
             raise unresolved(f"{known.type} {known.id}", item)
         return Resolution(reference, known, result.works[item.work], attempts_of(item.steps))
 
-    def _by_citation(self, citation: str, call: Call) -> Resolution:
+    def _by_citation(self, citation: str, call: Call, *, by_title: bool) -> Resolution:
         query = " ".join(citation.split())[:400]
         found = self._search.run(SearchRequest(query=query, limit=_COMPARED), call)
         attempts = _attempts(found)
         works = [one.merged.work for one in found.works]
         matches = match_citation(citation, works)
         sure = [match for match in matches if match.sure]
+        if by_title and not sure:
+            titled = (match for match in matches if match.is_title)
+            sure = sorted(titled, key=lambda match: match.place)[:1]
         if len(sure) == 1:
             merged = found.works[sure[0].place].merged
             return Resolution(citation, next(merged.work.ids.known(), None), merged, attempts)

@@ -11,7 +11,8 @@ from carrel.plugins.concurrent_calls import Answer, Question, ask_all, require_p
 from carrel.plugins.roles import RoleSource, all_role_sources, choose, read_search
 from carrel.records import Work, group
 from carrel.text.printable import printable
-from carrel.tools.host_tool import HOST, host_limits
+from carrel.tools.host_tool import host_limits
+from carrel.tools.naming import HOST
 
 from .rank import rank_key
 from .request import MAX_LIMIT, SearchRequest, is_open

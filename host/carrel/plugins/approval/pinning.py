@@ -151,6 +151,16 @@ class Pins:
             return False
         return None if approved is None else not isinstance(error, LockError)
 
+    def signer(self, entry: PluginConfig) -> str | None:
+        """Returns who signed the approved bytes; None without a signature or an approval."""
+        if entry.is_builtin:
+            return None
+        try:
+            approved = self._find(entry)
+        except CarrelError:
+            return None
+        return None if approved is None else approved.signer
+
     def _find(self, entry: PluginConfig) -> LockEntry | None:
         if not self._config.with_lock:
             return None

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class LinkOffer(NamedTuple):
+    """What a server says in place of a large result that it links to.
+
+    Attributes:
+        summary: one line about the result.
+        facts: further members of the summary, such as the number of sources.
+    """
+
+    summary: str
+    facts: Mapping[str, Any] = {}
 
 
 class Result:
@@ -13,6 +26,8 @@ class Result:
         data: see below; None when it was validated before, so it is decoded on demand.
         content: see below.
         structured: see below.
+        meta: see below.
+        link: see below.
 
     Attributes:
         utf8: the JSON text as the component returned it, in UTF-8.
@@ -20,9 +35,12 @@ class Result:
             checked. None when the text is the content.
         structured: whether `data` is the tool's structured content; without it, `data` only holds
             `content`.
+        meta: members of the MCP result's `_meta`, such as the age of a cached result.
+        link: allows a server to keep a large result and to answer with a link to it; None for a
+            result that is always inline.
     """
 
-    __slots__ = ("_data", "content", "structured", "utf8")
+    __slots__ = ("_data", "content", "link", "meta", "structured", "utf8")
 
     def __init__(
         self,
@@ -31,11 +49,15 @@ class Result:
         content: tuple[dict[str, Any], ...] | None = None,
         *,
         structured: bool = True,
+        meta: Mapping[str, Any] | None = None,
+        link: LinkOffer | None = None,
     ) -> None:
         self.utf8 = utf8
         self._data = data
         self.content = content
         self.structured = structured
+        self.meta = meta
+        self.link = link
 
     @property
     def data(self) -> dict[str, Any]:

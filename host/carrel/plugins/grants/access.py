@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from carrel.fetch.identity import Secret
     from carrel.fetch.recording import Recordings
     from carrel.plugins.manifests.manifest import Manifest
+    from carrel.telemetry import UpstreamState
 
 
 class Access:
@@ -96,6 +97,12 @@ class Access:
             self._recordings = Recordings(folder, create=config.replay_dir is None)
         return self._recordings
 
+    def upstreams(self) -> list[UpstreamState]:
+        """Returns the state of every upstream that was asked."""
+        with self._lock:
+            client = self._client
+        return [] if client is None else client.upstreams()
+
     def close(self) -> None:
         """Closes connections."""
         if self._client is not None:
@@ -119,18 +126,27 @@ def effective_policy(
             provided=provided_secrets(config, entry, manifest),
             plugin=entry.name,
             repace=partial(paced, entry),
-            partition=BUILTIN if entry.is_builtin else f"{entry.name}@{digest}",
+            partition=_partition(entry, digest),
             upstream_rules=upstream_rules(entry),
             public_web=public_web(config),
+            endpoint=entry.endpoint,
+            trace_hosts=entry.trace_hosts,
         )
     except ValueError as error:
         raise ConfigError([f"plugins.{entry.name}: {error}"]) from None
 
 
+def _partition(entry: PluginConfig, digest: str) -> str:
+    """Returns the partition of a plugin's state; each server of the operator's own is another."""
+    if entry.endpoint is not None:
+        return f"{entry.name}@{entry.endpoint.url}"
+    return BUILTIN if entry.is_builtin else f"{entry.name}@{digest}"
+
+
 def granted_hosts(entry: PluginConfig, manifest: Manifest) -> tuple[str, ...]:
     """Returns the hosts that are both declared and granted."""
-    effective = Policy(entry.name, manifest.hosts, entry.allowed_hosts).effective
-    return tuple(dict.fromkeys(rule.host for rule in effective))
+    policy = Policy(entry.name, manifest.hosts, entry.allowed_hosts, endpoint=entry.endpoint)
+    return tuple(dict.fromkeys(rule.host for rule in policy.effective))
 
 
 def _make_client(config: Config) -> FetchClient:
@@ -142,6 +158,7 @@ def _make_client(config: Config) -> FetchClient:
         FetchSettings(
             cache_path=config.cache_dir / "answers.sqlite" if fetch.cache_max_bytes else None,
             pace_path=config.cache_dir / "pace.sqlite",
+            redis=config.store,
             connect_seconds=fetch.connect_seconds,
             read_seconds=fetch.read_seconds,
             max_redirects=fetch.max_redirects,

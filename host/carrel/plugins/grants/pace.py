@@ -13,6 +13,7 @@ import functools
 import json
 from typing import TYPE_CHECKING
 
+from carrel.fetch.policy.endpoint import ENDPOINT
 from carrel.fetch.policy.hosts import common_host
 from carrel.fetch.policy.manifest import read_policy
 from carrel.fetch.policy.rules import HostRule, Pace
@@ -79,5 +80,5 @@ def builtin_rules() -> tuple[HostRule, ...]:
         section = custom_section(read_source(name, f"builtin:{name}").wasm, MANIFEST_SECTION)
         assert section is not None, "built-in components carry their manifest"
         policy, _ = read_policy(json.loads(section), granted=None, provided={})
-        rules += policy.rules
+        rules += [rule for rule in policy.rules if rule.host != ENDPOINT]
     return tuple(rules)

@@ -30,6 +30,7 @@ def public_web(config: Config, *, robots: bool = True) -> PublicWeb:
     web = config.web
     return PublicWeb(
         blocked=web.blocked_hosts,
+        ports=frozenset(web.ports),
         interval=web.interval_ms / 1000,
         concurrency=web.concurrency,
         robots=robots,
@@ -45,7 +46,7 @@ def page_url(url: str) -> str | Failure:
     if slash and authority.isascii():
         head = url.strip()[: -len(rest)] if rest else url.strip()
         url = head + "".join(one if one.isascii() else quote(one) for one in rest)
-    target = parse_url(url.strip(), upgrade=True)
+    target = parse_url(url.strip(), upgrade=True, any_port=True)
     if isinstance(target, UrlFault):
         return failures.denied(url, target.reason, target.message)
     return target.url
@@ -77,6 +78,18 @@ class PageRule:
             title="",
             public_web=public_web(self.config, robots=not self.by_person),
         )
+
+    def refusal(self, url: str) -> Failure | None:
+        """Returns why a page may not be requested; None if it may.
+
+        Args:
+            url: from `page_url`.
+        """
+        target = parse_url(url, any_port=True)
+        if isinstance(target, UrlFault):
+            return failures.denied(url, target.reason, target.message)
+        allowed = self.policy().check("GET", target)
+        return allowed if isinstance(allowed, Failure) else None
 
     def secrets(self) -> tuple[Secret, ...]:
         """Returns none."""

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import limit_grant
+from carrel.fetch.policy.endpoint import ENDPOINT
 from carrel.fetch.policy.hosts import PUBLIC_WEB, common_host
 from carrel.fetch.policy.rules import HostGrant, HostRule, Policy, narrow
 
@@ -100,6 +101,8 @@ def _strange(granted: Iterable[str], declared: list[str]) -> list[str]:
 
 
 def _host(entry: PluginConfig, policy: Policy, rule: HostRule) -> ReviewItem:
+    if rule.host == ENDPOINT:
+        return _endpoint(entry, rule)
     granted = (rule,) if policy.granted is None else narrow([rule], policy.granted)
     refused = ["everything"] if not granted else []
     if granted and rule.host not in {one.host for one in granted}:
@@ -121,6 +124,15 @@ def _host(entry: PluginConfig, policy: Policy, rule: HostRule) -> ReviewItem:
         ", ".join(refused),
         f"{place} += {HostGrant(rule.host)}" if refused else "",
     )
+
+
+def _endpoint(entry: PluginConfig, rule: HostRule) -> ReviewItem:
+    """Returns the server of the operator's own, which is granted by saying where it is."""
+    asked = f"{_requests(rule)} of the operator's own server"
+    grant = f'plugins.{entry.name}.runtime_config.endpoint = "https://…"'
+    if entry.endpoint is None:
+        return ReviewItem("host", rule.host, asked, "", "everything", grant)
+    return ReviewItem("host", rule.host, asked, f"{entry.endpoint.url}: {_requests(rule)}")
 
 
 def _public_web(entry: PluginConfig, policy: Policy, manifest: Manifest) -> Iterator[ReviewItem]:

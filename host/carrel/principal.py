@@ -1,0 +1,50 @@
+"""Defines who a call is made for, and passes it to the code that runs the call.
+
+On stdio and in Python every call is the local user's. Over HTTP the server sets the principal of
+each request. What belongs to one principal (sessions, artifacts, budgets) is keyed by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who makes a call.
+
+    Attributes:
+        name: identifies the principal in sessions and logs; never a secret.
+        scopes: of the token that the request has.
+        toolsets: names of the features whose tools and resources it may use; None for all.
+        plugins: names of the plugins whose tools, resources and prompts it may use; None for all.
+    """
+
+    name: str
+    scopes: frozenset[str] = frozenset()
+    toolsets: frozenset[str] | None = None
+    plugins: frozenset[str] | None = None
+
+
+LOCAL: Final = Principal("local")
+
+_current: ContextVar[Principal] = ContextVar("carrel.principal", default=LOCAL)
+
+
+def current_principal() -> Principal:
+    """Returns the principal that the current call is made for."""
+    return _current.get()
+
+
+@contextmanager
+def acting_as(principal: Principal) -> Iterator[None]:
+    """Makes `principal` the current one, in this thread and in the threads of calls it starts."""
+    token = _current.set(principal)
+    try:
+        yield
+    finally:
+        _current.reset(token)
