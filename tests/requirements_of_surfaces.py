@@ -118,3 +118,75 @@ REFERENCE_MANAGER: dict[str, str] = {
         "Errors: -32000 is an application error: not found, duplicate, and so on."
     ),
 }
+
+#: The sentences of web-researcher-mcp's document of tools that a client can see, as far as the
+#: document goes (it ends within tool 2), and the facts about its further tools.
+WEB_RESEARCHER: dict[str, str] = {
+    "web-researcher:real-sources": "Tools: they always return real, verifiable sources.",
+    "web-researcher:input-schemas": "Note: input schemas are JSON Schema, of typed inputs.",
+    "web-researcher:output-schemas": "Note: output schemas describe the JSON of each tool.",
+    # Cache-Key Contract
+    "web-researcher:cache-key": "Cache: every result-affecting parameter is in the cache key.",
+    "web-researcher:cache-version": "Cache: each key has a version segment.",
+    # Large-Payload Linking
+    "web-researcher:link": "Linking: from the threshold on a summary and a resource_link.",
+    "web-researcher:link-summary": (
+        "Linking: {resource, bytes, mimeType, summary, expiresAt, linked: true}."
+    ),
+    "web-researcher:link-inline": "Linking: below the threshold, results are inline.",
+    "web-researcher:link-tools": "Linking: scrape_page raw, search_and_scrape, research_export.",
+    "web-researcher:link-store": "Linking: bodies are kept encrypted, under their own hash.",
+    "web-researcher:link-template": "Linking: the resource template research://artifact/{id}.",
+    "web-researcher:link-id": "Linking: the id is the SHA-256 of the body.",
+    "web-researcher:link-expiry": "Linking: after expiry not found, never another caller's data.",
+    "web-researcher:link-no-store": "Linking: with no cache, large payloads are inline.",
+    "web-researcher:link-meta": "Linking: _meta is on either shape.",
+    # Tool 1
+    "web-researcher:search-input": "web_search: its thirteen inputs, defaults and ranges.",
+    "web-researcher:search-output": "web_search: urls, query, resultCount, results, hints, trust.",
+    "web-researcher:search-result": "web_search: title, url, snippet, displayLink.",
+    "web-researcher:search-reputation": (
+        "web_search: sourceReputation has tier and basis; absent for unknown hosts."
+    ),
+    "web-researcher:search-claim": (
+        "web_search: claimSignal is on every result when claim is set, empty without a match."
+    ),
+    "web-researcher:search-hints": (
+        "web_search: hints only on a zero-result response: reason, filtersApplied, actions."
+    ),
+    "web-researcher:search-empty": "web_search: no results are an empty urls array, no error.",
+    "web-researcher:search-errors": (
+        "web_search: unknown provider, missing key, rate limit are structured errors."
+    ),
+    # Tool 2
+    "web-researcher:scrape-input": "scrape_page: url, mode, max_length, sessionId.",
+    "web-researcher:scrape-length": "scrape_page: max_length is in bytes; 5000 in preview.",
+    "web-researcher:scrape-output": "scrape_page: the members that are always present.",
+    "web-researcher:scrape-citation": "scrape_page: citation is always present.",
+    "web-researcher:scrape-raw": "scrape_page: raw is true only in raw mode, without quality.",
+    "web-researcher:scrape-quality": "scrape_page: extractionQuality complete or partial.",
+    "web-researcher:scrape-metadata": "scrape_page: metadata only when there is a title.",
+    "web-researcher:scrape-structured": "scrape_page: structuredData only when it was found.",
+    "web-researcher:scrape-class": "scrape_page: sourceType, authorityTier, domainCategory.",
+    "web-researcher:scrape-doi": "scrape_page: detectedDoi, omitted when none.",
+    # Cross-cutting
+    "web-researcher:errors": "Errors: one text, prose and JSON {error}; isError, no structure.",
+    "web-researcher:error-order": "Errors: of several the gravest kind is shown.",
+    "web-researcher:clamped": "Counts: a clamped count is told as requestedNumResults.",
+    "web-researcher:tokens": "Sizes: tokens are characters / 4; four size categories.",
+    "web-researcher:trust": "Trust: every external text is marked untrusted-external-content.",
+    "web-researcher:annotations": "Annotations: the table of read-only, idempotent, open world.",
+    "web-researcher:freshness": "Metadata: cached, ageSeconds, maxAgeSeconds, freshness; routing.",
+    "web-researcher:academic": "academic_search: inputs, members of a paper, fallback, 1 h.",
+    "web-researcher:together": "search_and_scrape: limits, scores, status, deduplication.",
+    "web-researcher:sequential": "sequential_search: steps, revisions, branches, gaps, limits.",
+    "web-researcher:depth": "sequential_search: quick, standard, thorough (up to 3 queries).",
+    "web-researcher:session": "get_research_session: last 3 steps, repeated failures from 3.",
+    "web-researcher:step-range": "get_research_session: an absent step has its own message.",
+    "web-researcher:export": "research_export: Markdown or JSON, deterministic, verify_links.",
+    "web-researcher:format": "format_bibliography: five styles, keys, one record per source.",
+    "web-researcher:graph": "citation_graph: DOI or title, three directions, 1-25, one hop.",
+    "web-researcher:fulltext": "paper_fulltext: identifier of 2048 bytes, 1,000-200,000.",
+    "web-researcher:verify": "verify_citation: status, match, confidence, title, claim support.",
+    "web-researcher:audit": "audit_bibliography: three formats, 200 entries, five flags.",
+}

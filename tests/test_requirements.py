@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from requirements import PROMISES, promise_of
-from requirements_of_surfaces import DOIGET, REFERENCE_MANAGER, SURFACES
+from requirements_of_surfaces import DOIGET, REFERENCE_MANAGER, SURFACES, WEB_RESEARCHER
 from support.parts import CARRIED
 
 
@@ -15,6 +15,6 @@ def test_every_promise_has_a_test_and_every_marker_a_promise(
     if any(request.config.option.file_or_dir) or request.config.option.keyword:
         pytest.skip("only a part of the tests was collected")
     carried = {promise_of(name) for name in request.config.stash[CARRIED]}
-    wanted = {*PROMISES, *SURFACES, *DOIGET, *REFERENCE_MANAGER}
+    wanted = {*PROMISES, *SURFACES, *DOIGET, *REFERENCE_MANAGER, *WEB_RESEARCHER}
     assert carried - wanted == set()
     assert wanted - carried == set()

@@ -25,6 +25,9 @@ EXAMPLES: list[CarrelError] = [
     errors.ConfigError(["a", "b"], path="carrel.toml"),
     errors.ArgumentError(["count: 0 is too small"], plugin="p", tool="t"),
     errors.RequestRefusedError(-32000, "Reference not found: nobody"),
+    errors.FailedResultError(
+        "not found\n\n{}", SourceError("not_found", "not found", plugin="p", tool="t")
+    ),
     errors.UnknownNameError("tool", "arxiv_qery", known=["arxiv_query"]),
     errors.HiddenToolError("p_t", plugin="p", grant='plugins.p.runtime_config.tools += "t"'),
     errors.MissingPluginsError("p_t", known=["q_t"], failed={"p": errors.LoadError("p: gone")}),
@@ -42,6 +45,8 @@ EXAMPLES: list[CarrelError] = [
     errors.ModuleError("p: alas", plugin="p", tool="t", content=[{"type": "text", "text": "x"}]),
     errors.NotRecordedError("GET", "https://example.org/", "recordings"),
     errors.StorageError("/path", "disk full"),
+    errors.StateError("/state/x.sqlite", "full", remedy="try again"),
+    errors.StateError("redis://h:6379/0", "no answer within 1 s", retry_after_seconds=0.1),
     errors.BusyError(64),
     errors.InternalError(),
 ]

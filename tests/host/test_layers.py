@@ -26,25 +26,34 @@ FEATURE = {
     "files",
     "lookup",
     "plugins",
+    "principal",
     "records",
+    "state",
     "text",
     "tools",
     "version",
 }
 
 #: Features that one feature may import beyond those; none of them imports it.
-BELOW: dict[str, set[str]] = {"library": {"citations", "papers"}}
+BELOW: dict[str, set[str]] = {
+    "library": {"citations", "papers"},
+    "web": {"citations", "papers"},
+}
 
 #: What each layer may import of Carrel. A name includes the modules below it.
 ALLOWED: dict[str, set[str]] = {
     "_lazy": set(),
     "files": set(),
+    "principal": set(),
+    "telemetry": set(),
     "text": {"errors"},
-    "runtime": {"errors", "exchange", "files", "text"},
-    "fetch": {"_lazy", "errors", "exchange", "files", "text"},
+    "state": {"errors", "files", "text"},
+    "exchange": {"errors", "telemetry"},
+    "runtime": {"errors", "exchange", "files", "telemetry", "text"},
+    "fetch": {"_lazy", "errors", "exchange", "files", "state", "telemetry", "text"},
     "trust": {"errors", "oci", "text"},
     "oci": {"errors", "fetch", "files", "text"},
-    "config": {"errors", "exchange", "fetch", "files", "trust"},
+    "config": {"errors", "exchange", "fetch", "files", "state", "trust"},
     "awaiting": {"exchange", "runtime"},
     "plugins": {
         "awaiting",
@@ -58,6 +67,7 @@ ALLOWED: dict[str, set[str]] = {
         "oci",
         "records",
         "runtime",
+        "telemetry",
         "text",
         "trust",
     },
@@ -73,6 +83,7 @@ ALLOWED: dict[str, set[str]] = {
         "fetch",
         "plugins",
         "runtime",
+        "telemetry",
         "text",
     },
     "features": {"tools"},
@@ -102,6 +113,7 @@ ALLOWED: dict[str, set[str]] = {
         "plugins",
         "text",
         "tools",
+        "web",
     },
     "server": {
         "version",
@@ -111,6 +123,9 @@ ALLOWED: dict[str, set[str]] = {
         "exchange",
         "files",
         "plugins",
+        "principal",
+        "state",
+        "telemetry",
         "text",
         "tools",
     },
@@ -168,6 +183,9 @@ def test_each_feature_names_modules_in_its_own_package() -> None:
         assert packages == {("carrel", feature.name)}
 
 
+#: The module that connects to the operator's Redis server.
+STORE = "state/redis_server.py"
+
 #: Modules that accept connections, and open none.
 LISTENING = {f"server/http/{name}.py" for name in ("address", "connection", "serve")}
 
@@ -175,6 +193,7 @@ LISTENING = {f"server/http/{name}.py" for name in ("address", "connection", "ser
 @pytest.mark.requirement("sandbox:hosts:one-door")
 def test_only_fetch_opens_connections_and_only_runtime_imports_wasmtime() -> None:
     network = {"socket", "ssl", "http", "httpx2", "httpcore2", "urllib.request", "ftplib"}
+    store = {"redis"}
     for path in PACKAGE.rglob("*.py"):
         layer = path.relative_to(PACKAGE).parts[0]
         named: set[str] = set()
@@ -187,6 +206,8 @@ def test_only_fetch_opens_connections_and_only_runtime_imports_wasmtime() -> Non
                 named.add("" if only_paths else str(node.module))
         if layer != "runtime":
             assert "wasmtime" not in {name.split(".")[0] for name in named}, path
+        if path.relative_to(PACKAGE).as_posix() != STORE:
+            assert not {name.split(".")[0] for name in named} & store, path
         if layer != "fetch":
             listens = path.relative_to(PACKAGE).as_posix() in LISTENING
             assert not named & (network - {"socket"} if listens else network), path

@@ -76,9 +76,17 @@ def test_the_default_run_installs_quick_tools_and_leaves_out_long_tests() -> Non
     assert code == 0
     assert got == [
         "docker-registry",
+        "promtool",
+        "redis-server",
+        "haproxy",
         "citeproc-js",
         "mcp-conformance",
         "mcp-typescript",
+        "mcp-inspector",
+        "mcp-go",
+        "mcp-registry",
+        "mcpb",
+        "oidc-provider",
         "referrers-registry",
         "crane",
         "oras",

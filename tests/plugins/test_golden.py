@@ -20,12 +20,17 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 #: it in a file `format`; the ending of a binary document is that format's.
 SOURCES = {
     "arxiv": ("arxiv", "feed", "response.xml"),
+    "brave": ("brave", "results", "response.json"),
     "crossref": ("crossref", "works", "response.json"),
     "csl": ("csl", "process", "response.json"),
     "datacite": ("datacite", "dois", "response.json"),
     "doaj": ("doaj", "articles", "response.json"),
+    "duckduckgo": ("duckduckgo", "results", "response.txt"),
     "europepmc": ("europepmc", "search", "response.json"),
     "eutils": ("eutils", "efetch", "response.xml"),
+    "exa": ("exa", "results", "response.json"),
+    "google": ("google", "results", "response.json"),
+    "hackernews": ("hackernews", "item", "response.json"),
     "jats": ("jats", "jats", "response.xml"),
     "office": ("office", "docx", "document.docx"),
     "openalex": ("openalex", "works", "response.json"),
@@ -33,9 +38,14 @@ SOURCES = {
     "openlibrary": ("openlibrary", "books", "response.json"),
     "page": ("page", "html", "document.html"),
     "pdf": ("pdf", "pdf", "document.pdf"),
+    "searxng": ("searxng", "results", "response.json"),
+    "reddit": ("reddit", "post", "response.json"),
     "semanticscholar": ("semanticscholar", "papers", "response.json"),
+    "serper": ("serper", "results", "response.json"),
+    "tavily": ("tavily", "results", "response.json"),
     "tex": ("tex", "tex", "document.tex"),
     "unpaywall": ("unpaywall", "record", "response.json"),
+    "youtube": ("youtube", "watch", "response.txt"),
 }
 CASES = [
     pytest.param(source, path, id=f"{source}-{path.name}")

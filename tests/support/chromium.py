@@ -73,15 +73,15 @@ class Tab:
                 return result
             self._note(told)
 
-    def load(self, path: Path) -> None:
-        """Opens a file, and waits until it is loaded."""
+    def load(self, path: Path | str) -> None:
+        """Opens a file or a URL, and waits until it is loaded."""
         self.events.clear()
-        self.send("Page.navigate", url=path.as_uri())
+        self.send("Page.navigate", url=path if isinstance(path, str) else path.as_uri())
         while "Page.loadEventFired" not in {name for name, _ in self.events}:
             self._note(self._read())
 
-    def open(self, path: Path) -> None:
-        """Opens a file, and waits until its script has run."""
+    def open(self, path: Path | str) -> None:
+        """Opens a file or a URL, and waits until its script has run."""
         self.load(path)
         end = time.monotonic() + _PATIENCE
         while self.value("document.documentElement?.dataset.ready") != "yes":

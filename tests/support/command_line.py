@@ -97,9 +97,13 @@ class CommandLine:
         )
 
     def on_terminal(
-        self, *words: str, env: Mapping[str, str] | None = None, columns: int = 100
+        self,
+        *words: str,
+        env: Mapping[str, str] | None = None,
+        columns: int = 100,
+        typed: bytes = b"",
     ) -> Done:
-        """Runs on a pseudo-terminal, which POSIX alone has."""
+        """Runs on a pseudo-terminal, which POSIX alone has; `typed` is what the user types."""
         import fcntl
         import pty
         import struct
@@ -116,6 +120,7 @@ class CommandLine:
             cwd=self.home,
         )
         os.close(terminal)
+        os.write(control, typed)
         seen = b""
         while True:
             try:

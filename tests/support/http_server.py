@@ -1,7 +1,7 @@
 """A real HTTP server with scripted tools, and raw requests to it.
 
-Run as a program it serves: `python http_server.py [SETTINGS AS JSON]`, with the members `server`
-and `http`.
+Run as a program it serves: `python http_server.py [SETTINGS AS JSON]`, with the members `server`,
+`http`, `identity` and `port`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,15 @@ import socket
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import httpx2
+
+if TYPE_CHECKING:
+    from carrel.config import Config
+    from carrel.server.http import Address
 
 MODERN = "2026-07-28"
 BOTH = "application/json, text/event-stream"
@@ -34,7 +39,7 @@ class HttpServer:
 
     Args:
         words: the command; by default one with scripted tools.
-        settings: of that server: `server` and `http`.
+        settings: of that server: `server`, `http`, `identity` and `port`.
     """
 
     def __init__(self, words: list[str] | None = None, **settings: Any) -> None:
@@ -204,12 +209,29 @@ def main() -> int:
         key: tuple(value) if isinstance(value, list) else value
         for key, value in settings.get("http", {}).items()
     }
+    double = ScriptedToolbox()
+    address = parse_address(f"127.0.0.1:{settings.get('port', 0)}")
+    server = settings.get("server", {})
+    if "audit_log" in server:
+        server["audit_log"] = Path(server["audit_log"])
     return serve_http(
-        lambda: as_toolbox(ScriptedToolbox()),
-        parse_address("127.0.0.1:0"),
-        ServerConfig(**settings.get("server", {})),
+        lambda: as_toolbox(double),
+        address,
+        ServerConfig(**server),
         HttpConfig(**http),
+        identity=_identity(double.config, settings.get("identity"), address),
     )
+
+
+def _identity(config: Config, settings: dict[str, Any] | None, address: Address) -> Any:
+    from carrel.cli.serve_identity import identity_of
+    from carrel.config.identity_rules import IDENTITY_RULES
+    from carrel.config.model import IdentityConfig
+
+    if settings is None:
+        return None
+    values = {name: IDENTITY_RULES[name](value, Path()) for name, value in settings.items()}
+    return identity_of(replace(config, identity=IdentityConfig(**values)), address)
 
 
 if __name__ == "__main__":

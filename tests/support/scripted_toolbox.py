@@ -14,11 +14,14 @@ import json
 import logging
 import os
 import sys
+import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from carrel.config import Config
 from carrel.errors import (
     ArgumentError,
     Cancelled,
@@ -29,6 +32,7 @@ from carrel.errors import (
 from carrel.exchange import Call, ProgressHandler
 from carrel.runtime.pending import Pending
 from carrel.tools.prompts import Prompt
+from carrel.tools.toolbox import Owner
 
 if TYPE_CHECKING:
     from carrel.tools import Toolbox
@@ -75,6 +79,8 @@ class ScriptedResult:
     data: dict[str, Any]
     content: tuple[dict[str, Any], ...] | None = None
     structured: bool = True
+    meta: Mapping[str, Any] | None = None
+    link: None = None
 
     @property
     def utf8(self) -> bytes:
@@ -249,6 +255,18 @@ class ScriptedToolbox:
             return ScriptedStarted(call, lambda: _echo(arguments))
         return ScriptedStarted(call, lambda: getattr(self, f"_{name}")(call, arguments or {}))
 
+    def owner_of_tool(self, name: str) -> Owner | None:
+        return Owner(plugin="scripted") if name in {tool.name for tool in TOOLS} else None
+
+    @property
+    def config(self) -> Config:
+        folder = Path(tempfile.gettempdir()) / f"carrel-scripted-{os.getpid()}"
+        return Config(cache_dir=folder / "cache", data_dir=folder / "data")
+
+    def restricted(self, config: Config, toolsets: Collection[str] | None) -> ScriptedToolbox:
+        del config, toolsets
+        return self
+
     def resources(self) -> Sequence[ScriptedResource]:
         return RESOURCES
 
@@ -367,6 +385,12 @@ class ScriptedToolbox:
 
     def health(self) -> dict[str, Any]:
         return {"ok": True, "plugins": [{"name": "scripted", "status": "loaded"}]}
+
+    def known_plugins(self) -> Sequence[Any]:
+        return []
+
+    def upstreams(self) -> Sequence[Any]:
+        return []
 
     def close(self) -> None:
         print("toolbox closed", file=sys.stderr, flush=True)

@@ -288,6 +288,19 @@ class TestSecondProject:
         report = check_plugin(built.path.read_bytes(), "my_files", folder / "fixtures", config)
         assert [one.state for one in report.outcomes] == ["passed"] * 5
 
+    def test_a_project_of_the_public_web_passes_its_fixtures(
+        self, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        require_wasm_toolchain()
+        monkeypatch.delenv("CARGO_TARGET_DIR", raising=False)
+        kept = replace(config, cache_dir=ROOT / "target" / "tutorial" / "cache")
+        folder = tmp_path / "titles"
+        new_project("my_titles", folder, public_web=True)
+        built = build_plugin(folder, kept, lambda _: None)
+        assert built.manifest.public_web
+        report = check_plugin(built.path.read_bytes(), "my_titles", folder / "fixtures", config)
+        assert [one.state for one in report.outcomes] == ["passed"] * 3
+
 
 def compiled(project: Path, crate: str) -> list[int]:
     """Returns when a crate's libraries were compiled for the target."""

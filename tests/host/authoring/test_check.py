@@ -345,12 +345,17 @@ def test_recorded_exchanges_without_a_case_are_named_as_skipped(
 #: Every folder of fixtures in this project: its plugin, and the default format of its cases.
 LAYOUTS = {
     "tests/fixtures/arxiv": ("arxiv", "feed"),
+    "tests/fixtures/brave": ("brave", "results"),
     "tests/fixtures/crossref": ("crossref", "works"),
     "tests/fixtures/csl": ("csl", "process"),
     "tests/fixtures/datacite": ("datacite", "dois"),
     "tests/fixtures/doaj": ("doaj", "articles"),
+    "tests/fixtures/duckduckgo": ("duckduckgo", "results"),
     "tests/fixtures/europepmc": ("europepmc", "search"),
     "tests/fixtures/eutils": ("eutils", None),
+    "tests/fixtures/exa": ("exa", "results"),
+    "tests/fixtures/google": ("google", "results"),
+    "tests/fixtures/hackernews": ("hackernews", "item"),
     "tests/fixtures/jats": ("jats", "jats"),
     "tests/fixtures/office": ("office", "docx"),
     "tests/fixtures/openalex": ("openalex", "works"),
@@ -358,9 +363,14 @@ LAYOUTS = {
     "tests/fixtures/openlibrary": ("openlibrary", "books"),
     "tests/fixtures/page": ("page", "html"),
     "tests/fixtures/pdf": ("pdf", "pdf"),
+    "tests/fixtures/searxng": ("searxng", "results"),
+    "tests/fixtures/reddit": ("reddit", "post"),
     "tests/fixtures/semanticscholar": ("semanticscholar", "papers"),
+    "tests/fixtures/serper": ("serper", "results"),
+    "tests/fixtures/tavily": ("tavily", "results"),
     "tests/fixtures/tex": ("tex", "tex"),
     "tests/fixtures/unpaywall": ("unpaywall", "record"),
+    "tests/fixtures/youtube": ("youtube", "watch"),
 }
 #: Those whose plugin must be built; `test_new.py` and `tests/plugins/test_examples.py` build them.
 BUILT = {
@@ -368,6 +378,7 @@ BUILT = {
     "examples/javascript-plugin/fixtures",
     "host/carrel/authoring/templates/rust/fixtures",
     "host/carrel/authoring/templates/rust-bytes/fixtures",
+    "host/carrel/authoring/templates/rust-web/fixtures",
 }
 
 

@@ -56,6 +56,21 @@ def test_a_project_of_bytes_is_its_authors(reader: Path) -> None:
     assert not any(b"{{name}}" in text or b"{{title}}" in text for text in texts)
 
 
+def test_a_project_of_the_public_web_asks_for_it(tmp_path: Path) -> None:
+    folder = tmp_path / "titles"
+    new_project("my_titles", folder, public_web=True)
+    source = (folder / "src" / "lib.rs").read_text("utf-8")
+    assert 'manifest.public_web = Some(PublicWeb::new(&["GET"]))' in source
+    assert 'allowed_hosts = "public-web"' in (folder / "README.md").read_text("utf-8")
+    texts = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+    assert not any(b"{{name}}" in text or b"{{title}}" in text for text in texts)
+
+
+def test_a_project_has_one_purpose(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="choose one"):
+        new_project("my_titles", tmp_path / "x", reads_bytes=True, public_web=True)
+
+
 def test_a_binary_fixture_is_copied_byte_by_byte(reader: Path) -> None:
     template = ROOT / "host" / "carrel" / "authoring" / "templates" / "rust-bytes" / "fixtures"
     for source in template.rglob("document.mrc"):

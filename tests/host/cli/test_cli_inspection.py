@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -26,6 +27,7 @@ from carrel.runtime.imported_names import imported_names
 from support.command_line import CommandLine
 from support.guests import assemble, guest
 from support.manifests import manifest_text
+from support.redis_process import RedisProcess
 
 
 @pytest.fixture
@@ -409,6 +411,32 @@ class TestDoctor:
         assert told["ok"]
         assert "hunter2" not in json.dumps(told)
         assert "me@example.org" not in json.dumps(told)
+
+    @pytest.mark.requirement("sandbox:secrets:doctor-shows-no-password")
+    def test_the_redis_server_is_examined_without_its_password(
+        self, session: Session, tmp_path: Path, redis_process: RedisProcess
+    ) -> None:
+        path = tmp_path / "c.toml"
+        path.write_text(f'store = "{redis_process.url}"', "utf-8")
+        told = examine(session.with_options(config=path), online=False, env={})
+        store = told["store"]
+        assert (store["kind"], store["where"]) == (
+            "redis", f"redis://127.0.0.1:{redis_process.port}/0",
+        )  # fmt: skip
+        assert store["password"] is True
+        assert told["ok"], told["problems"]
+        assert not {"p@ss", "p%40ss"} & set(re.findall("p@ss|p%40ss", json.dumps(told)))
+
+    @pytest.mark.requirement("sandbox:secrets:doctor-shows-no-password")
+    def test_a_redis_server_that_refuses_is_a_problem(
+        self, session: Session, tmp_path: Path, redis_process: RedisProcess
+    ) -> None:
+        path = tmp_path / "c.toml"
+        path.write_text(f'store = "redis://:hush@127.0.0.1:{redis_process.port}"', "utf-8")
+        told = examine(session.with_options(config=path), online=False, env={})
+        where = f"redis://127.0.0.1:{redis_process.port}/0"
+        assert told["problems"] == [f"store {where}: user or password was refused; correct them"]
+        assert "hush" not in json.dumps(told)
 
     @pytest.mark.parametrize("name", ["direct", "public"])
     def test_the_interface_to_wasmtime_is_named_with_its_reason(

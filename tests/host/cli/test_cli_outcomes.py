@@ -43,7 +43,7 @@ def carrel(tmp_path: Path) -> CommandLine:
         ("prase", 2, ["No such command 'prase'", "'parse'", "carrel --help"]),
         ("call", 2, ["Missing argument 'TOOL'", "carrel call --help"]),
         ("tools --jsno", 2, ["--json", "carrel tools --help"]),
-        ("serve --http 0.0.0.0:8", 2, ["requires authentication", "127.0.0.1:8"]),
+        ("serve --http 0.0.0.0:8", 2, ["requires identity", "127.0.0.1:8"]),
         ("call fake_query --record a --replay b", 2, ["exclude each other"]),
         ("plugin inspect fkae", 2, ["did you mean 'fake'?"]),
         ("plugin lock --remove", 2, ["--remove needs the names of the plugins"]),

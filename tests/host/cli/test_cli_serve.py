@@ -16,6 +16,7 @@ from support.command_line import CommandLine
 
 @pytest.fixture
 def unfrozen() -> Iterator[None]:
+    gc.unfreeze()  # a server in this process may have frozen its objects
     yield
     gc.unfreeze()
     assert gc.isenabled()

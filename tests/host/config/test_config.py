@@ -15,6 +15,7 @@ from carrel.config import (
     DEFAULT_PLUGINS,
     ENVIRONMENT,
     READING_PLUGINS,
+    SEARCH_PLUGINS,
     Config,
     DocumentsConfig,
     FetchConfig,
@@ -65,7 +66,9 @@ class TestWithoutAFile:
     def test_a_built_in_plugin_that_is_not_on_by_default_is_turned_on_by_an_entry(
         self, tmp_path: Path, env: dict[str, str]
     ) -> None:
-        assert set(READING_PLUGINS) == set(BUILTIN_PLUGINS) - set(DEFAULT_PLUGINS)
+        others = set(BUILTIN_PLUGINS) - set(DEFAULT_PLUGINS)
+        assert set(READING_PLUGINS) == others - set(SEARCH_PLUGINS)
+        assert set(SEARCH_PLUGINS) <= others
         assert {"jats", "page", "pdf", "render"} <= set(READING_PLUGINS)
         path = tmp_path / "carrel.toml"
         path.write_text("[plugins.jats]\n", "utf-8")
@@ -83,6 +86,56 @@ class TestWithoutAFile:
         assert "render" in config.unlisted_readers
         found = [config.plugin(name) for name in ("jats", "render", "sample")]
         assert [one.enabled if one else None for one in found] == [False, True, None]
+
+    def test_a_provider_of_searches_without_an_entry_is_there_if_it_is_named(
+        self, tmp_path: Path, env: dict[str, str]
+    ) -> None:
+        path = tmp_path / "carrel.toml"
+        path.write_text('[web]\nsearch = ["brave", "exa"]\n[plugins.exa]\n', "utf-8")
+        config = load_config(path, env)
+        assert config.unlisted_providers == ("brave",)
+        found = [config.plugin(name) for name in ("brave", "exa", "tavily")]
+        assert [one.url if one else None for one in found] == ["builtin:brave", "builtin:exa", None]
+        assert "brave" not in config.unlisted_readers
+
+    @pytest.mark.parametrize(
+        ("text", "fault"),
+        [
+            ('[web]\nsearch = ["Brave Search"]\n', "web.search"),
+            ("[web]\nsearch = 5\n", "web.search"),
+            (
+                '[plugins.searxng.runtime_config]\nendpoint = "http://127.0.0.1:8080"\n',
+                "private = true",
+            ),
+            (
+                "[plugins.searxng.runtime_config]\nendpoint = { private = true }\n",
+                "expected a url",
+            ),
+            (
+                "[plugins.searxng.runtime_config]\nendpoint = { url = 5 }\n",
+                "runtime_config.endpoint",
+            ),
+        ],
+    )
+    def test_faults_of_searches_and_endpoints_have_their_place(
+        self, tmp_path: Path, env: dict[str, str], text: str, fault: str
+    ) -> None:
+        path = tmp_path / "carrel.toml"
+        path.write_text(text, "utf-8")
+        with pytest.raises(ConfigError, match=fault):
+            load_config(path, env)
+
+    def test_an_endpoint_is_read(self, tmp_path: Path, env: dict[str, str]) -> None:
+        path = tmp_path / "carrel.toml"
+        path.write_text(
+            "[plugins.searxng.runtime_config]\n"
+            'endpoint = { url = "http://127.0.0.1:8080", private = true }\n',
+            "utf-8",
+        )
+        entry = load_config(path, env).plugin("searxng")
+        assert entry is not None
+        assert entry.endpoint is not None
+        assert entry.endpoint.url == "http://127.0.0.1:8080"
 
     def test_folders_of_documents_start_at_the_file(
         self, tmp_path: Path, env: dict[str, str]

@@ -306,8 +306,9 @@ class TestFaults:
         assert "top-level `limits`" in load.fault("plugins.arxiv.limits.stack_bytes = 1048576")
         assert load.toml("limits.stack_bytes = 2097152").limits == {"stack_bytes": 2097152}
 
-    def test_redis_is_not_offered(self, load: Loader) -> None:
-        assert "sqlite only" in load.fault('fetch.store = "redis://localhost"')
+    def test_the_store_is_not_a_setting_of_fetch(self, load: Loader) -> None:
+        fault = load.fault('fetch.store = "redis://localhost"')
+        assert fault == "fetch.store: unknown key; it belongs to store"
 
     def test_recording_and_replaying_exclude_each_other(self, load: Loader) -> None:
         assert "exclude each other" in load.fault('record_dir = "a"\nreplay_dir = "b"')

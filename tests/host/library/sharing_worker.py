@@ -3,11 +3,15 @@
 Arguments: `server` or `editor`, the library, a folder for cache and backups, a name, and the number
 of steps (0 for endlessly). A server adds, changes and removes entries of its own. An editor changes
 the file without Carrel: it reads it, and saves it by a rename if it is still what it read.
+
+The library is CSL-JSON or BibTeX, by its suffix. All change the entry `shared`: in CSL-JSON each
+has a member of its own; in BibTeX servers add tags, and the editor changes the note.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -60,9 +64,9 @@ def server(path: Path, folder: Path, name: str) -> Any:
             say(f"done removing {key}")
             present(lambda key=key: library.remove(key))  # type: ignore[misc]
             say(f"done remove {key}")
-        while True:  # an entry that all share, each with a member of its own
+        while True:
             try:
-                library.update("shared", {f"by-{name}": str(number)})
+                library.update("shared", _own_share(library, name, number))
                 break
             except LibraryError as error:
                 assert error.library_code == "CONFLICT", error
@@ -70,20 +74,39 @@ def server(path: Path, folder: Path, name: str) -> Any:
         yield
 
 
+def _own_share(library: Library, name: str, number: int) -> dict[str, Any]:
+    if library.path.suffix == ".json":
+        return {f"by-{name}": str(number)}
+    tags = library.get("shared").get("custom", {}).get("tags", [])
+    return {"custom": {"tags": [*tags, f"{name}-{number}"]}}
+
+
+def edited_json(before: bytes, name: str, number: int) -> bytes:
+    """Returns the file in another style of indentation, with a further entry."""
+    entries = json.loads(before)
+    entries.append({"id": f"{name}-{number}", "title": "By the editor"})
+    for entry in entries:
+        if entry["id"] == "shared":
+            entry[f"by-{name}"] = str(number)
+    return json.dumps(entries, indent=1 + number % 4).encode()
+
+
+def edited_bibtex(before: bytes, name: str, number: int) -> bytes:
+    """Returns the file with a further entry before the others."""
+    text = re.sub(r"note = \{\d*\}", f"note = {{{number}}}", before.decode())
+    return f"@misc{{{name}-{number}, title = {{By the editor}}}}\n\n{text}".encode()
+
+
 def editor(path: Path, folder: Path, name: str) -> Any:
-    """Appends an entry at each step, and writes a file in another style of indentation."""
+    """Adds an entry at each step, and changes the shared one."""
+    edited = edited_json if path.suffix == ".json" else edited_bibtex
     say("ready")
     new = folder / f"{name}.saving"
     for number in count(1):
         time.sleep(0.02)
         while True:
             before = path.read_bytes()
-            entries = json.loads(before)
-            entries.append({"id": f"{name}-{number}", "title": "By the editor"})
-            for entry in entries:
-                if entry["id"] == "shared":
-                    entry[f"by-{name}"] = str(number)
-            new.write_bytes(json.dumps(entries, indent=1 + number % 4).encode())
+            new.write_bytes(edited(before, name, number))
             if path.read_bytes() != before:
                 continue  # changed on disk: the editor loads it again
             assert exchange(new, path)

@@ -8,19 +8,34 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from carrel.bibliography import read_bibliography
 from carrel.library.library import Library
 from support.killing import kill_rounds, rounds
 
 WORKER = Path(__file__).with_name("sharing_worker.py")
-SHARED = [{"id": "shared", "type": "book", "title": "The shared one"}]
+SHARED = {
+    "json": json.dumps([{"id": "shared", "type": "book", "title": "The shared one"}]),
+    "bib": "% ours\n@book{shared,\n  title = {The shared one},\n  note = {0}\n}\n",
+}
 
 
-def check(path: Path, folder: Path, said: Iterable[str]) -> dict[str, dict[str, str]]:
+def read(path: Path) -> dict[str, dict[str, Any]]:
+    """Returns key → entry of the file, read without a library."""
+    if path.suffix == ".json":
+        return {one["id"]: one for one in json.loads(path.read_text("utf-8"))}
+    found = read_bibliography(path.read_bytes())
+    assert not found.unread
+    assert path.read_bytes().count(b"% ours\n@book{shared,\n  title = {The shared one},\n") == 1
+    return {one.item["id"]: one.item for one in found.entries}
+
+
+def check(path: Path, folder: Path, said: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Compares the file with what was acknowledged; returns key → entry."""
-    entries = {one["id"]: one for one in json.loads(path.read_text("utf-8"))}
+    entries = read(path)
     removed, removing = set(), set()
     for line in said:
         what, key = line.split()
@@ -61,9 +76,10 @@ def start(kind: str, path: Path, folder: Path, name: str, steps: int) -> subproc
 
 @pytest.mark.requirement("library:shared:processes")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the editor exchanges files")
-def test_two_servers_and_an_editor_on_one_file_lose_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "library.json"
-    path.write_text(json.dumps(SHARED), "utf-8")
+@pytest.mark.parametrize("suffix", SHARED)
+def test_two_servers_and_an_editor_on_one_file_lose_nothing(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"library.{suffix}"
+    path.write_text(SHARED[suffix], "utf-8")
     workers = [
         start("server", path, tmp_path, "one", 15),
         start("server", path, tmp_path, "two", 15),
@@ -76,15 +92,23 @@ def test_two_servers_and_an_editor_on_one_file_lose_nothing(tmp_path: Path) -> N
         said += [line[5:] for line in out.splitlines() if line.startswith("done ")]
     entries = check(path, tmp_path, [line for line in said if not line.startswith("share")])
     shared = entries["shared"]
-    assert {shared[f"by-{name}"] for name in ("one", "two", "ed")} == {"15"}
+    if suffix == "json":
+        assert {shared[f"by-{name}"] for name in ("one", "two", "ed")} == {"15"}
+    else:
+        tags = [f"{name}-{number}" for name in ("one", "two") for number in range(1, 16)]
+        assert sorted(shared["custom"]["tags"]) == sorted(tags)
+        assert shared["note"] == "15"
     assert not list(tmp_path.glob(".*.tmp"))
 
 
 @pytest.mark.requirement("library:shared:kills")
 @pytest.mark.long("kills")
-def test_a_killed_writer_leaves_a_whole_file_with_all_that_it_acknowledged(tmp_path: Path) -> None:
-    path = tmp_path / "library.json"
-    path.write_text(json.dumps(SHARED), "utf-8")
+@pytest.mark.parametrize("suffix", SHARED)
+def test_a_killed_writer_leaves_a_whole_file_with_all_that_it_acknowledged(
+    tmp_path: Path, suffix: str
+) -> None:
+    path = tmp_path / f"library.{suffix}"
+    path.write_text(SHARED[suffix], "utf-8")
     acknowledged: list[str] = []
     shared = {}
     for number, said in enumerate(
@@ -98,8 +122,12 @@ def test_a_killed_writer_leaves_a_whole_file_with_all_that_it_acknowledged(tmp_p
         acknowledged += [line for line in said if not line.startswith("share")]
         steps = [line for line in said if line.startswith("share")]
         if steps:
-            shared[f"by-w{number}"] = int(steps[-1].split()[1])
+            shared[f"w{number}"] = int(steps[-1].split()[1])
         entries = check(path, tmp_path, acknowledged)
-        for member, least in shared.items():
-            assert int(entries["shared"][member]) >= least
+        for name, least in shared.items():
+            if suffix == "json":
+                assert int(entries["shared"][f"by-{name}"]) >= least
+            else:
+                tags = entries["shared"]["custom"]["tags"]
+                assert {f"{name}-{step}" for step in range(1, least + 1)} <= {*tags}
     assert acknowledged

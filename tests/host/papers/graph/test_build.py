@@ -188,7 +188,7 @@ def test_the_graph_does_not_depend_on_the_order_of_sources_and_answers() -> None
         ({"depth": 0}, "depth: expected 1 to 3"),
         ({"depth": 4}, "depth"),
         ({"max_nodes": 101}, "max_nodes: expected 1 to 100"),
-        ({"per_paper": 21}, "per_paper: expected 1 to 20"),
+        ({"per_paper": 26}, "per_paper: expected 1 to 25"),
         ({"direction": "sideways"}, "direction"),
     ],
 )

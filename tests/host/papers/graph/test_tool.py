@@ -154,7 +154,7 @@ def test_no_answer_is_an_error_with_its_attempts(make: Make) -> None:
         {"ref": "no reference"},
         {"ref": ROOT, "depth": 4},
         {"ref": ROOT, "max_nodes": 0},
-        {"ref": ROOT, "per_paper": 21},
+        {"ref": ROOT, "per_paper": 26},
         {"ref": ROOT, "format": "png"},
         {"ref": ROOT, "dry_run": True},
         {},

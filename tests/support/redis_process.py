@@ -1,0 +1,166 @@
+"""Starts a real Redis server on loopback, with a password, TLS, and a file that outlives a kill."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pytest
+import trustme
+
+from carrel.state.redis_settings import RedisSettings
+
+_ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(_ROOT / "scripts"))
+import peers  # noqa: E402 -- it is a script, beside the tests
+
+PASSWORD = "p@ss:w/rd?"
+
+
+def require_redis() -> Path:
+    """Returns the server's program; skips the test if there is none."""
+    program = peers.find("redis-server")
+    if program is None:
+        pytest.skip("redis-server is not here; `just peers redis-server` gets it or says why not")
+    return program
+
+
+class RedisProcess:
+    """One server; a context manager.
+
+    Args:
+        folder: its data, its log and its certificates.
+        tls: whether it speaks TLS, with a certificate made here.
+        options: further options of its command line, such as `maxmemory`.
+    """
+
+    def __init__(
+        self, folder: Path, *, tls: bool = False, options: Mapping[str, str] | None = None
+    ) -> None:
+        self.folder = folder
+        self.tls = tls
+        self.authority = folder / "authority.pem"
+        self._options = dict(options or {})
+        self._program = require_redis()
+        self._process: subprocess.Popen[bytes] | None = None
+        folder.mkdir(parents=True, exist_ok=True)
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            self.port: int = listener.getsockname()[1]
+        if tls:
+            self._make_certificates()
+
+    def settings(self, **changes: object) -> RedisSettings:
+        """Returns how to reach it."""
+        given: dict[str, object] = {
+            "host": "127.0.0.1",
+            "port": self.port,
+            "password": PASSWORD,
+            "tls": self.tls,
+            "ca_bundle": self.authority if self.tls else None,
+        }
+        return RedisSettings(**(given | changes))  # type: ignore[arg-type]
+
+    @property
+    def url(self) -> str:
+        """The URL with the password."""
+        scheme = "rediss" if self.tls else "redis"
+        return f"{scheme}://:p%40ss%3Aw%2Frd%3F@127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        """Starts it, again if it was killed, and waits until it answers."""
+        port = (
+            ["--port", "0", "--tls-port", str(self.port)]
+            if self.tls
+            else ["--port", str(self.port)]
+        )
+        tls = []
+        if self.tls:
+            tls = ["--tls-cert-file", str(self.folder / "server.pem")]
+            tls += ["--tls-key-file", str(self.folder / "server.key")]
+            tls += ["--tls-ca-cert-file", str(self.authority), "--tls-auth-clients", "no"]
+        rest = [word for name, value in self._options.items() for word in (f"--{name}", value)]
+        self._process = subprocess.Popen(
+            [
+                str(self._program), *port, *tls, "--bind", "127.0.0.1", "--dir", str(self.folder),
+                "--requirepass", PASSWORD, "--save", "", "--appendonly", "yes",
+                "--appendfsync", "always",
+                "--logfile", str(self.folder / "redis.log"), *rest,
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        self._wait()
+
+    def kill(self) -> None:
+        """Ends it with SIGKILL."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait(10)
+
+    def freeze(self) -> None:
+        """Stops it with SIGSTOP: connections stay open, and nothing answers."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Lets it go on after `freeze`."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+    def command(self, *words: str) -> Any:
+        """Runs a command as the operator."""
+        import redis
+
+        options = {"ssl": True, "ssl_ca_certs": str(self.authority)} if self.tls else {}
+        client = redis.Redis("127.0.0.1", self.port, password=PASSWORD, **options)  # type: ignore[arg-type]
+        try:
+            return client.execute_command(*words)  # type: ignore[no-untyped-call]
+        finally:
+            client.close()
+            client.connection_pool.disconnect()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self.thaw()
+            self.kill()
+
+    def _wait(self) -> None:
+        from redis.exceptions import RedisError
+
+        assert self._process is not None
+        end = time.monotonic() + 20
+        while True:
+            try:
+                self.command("PING")
+            except (RedisError, OSError):
+                assert self._process.poll() is None, (self.folder / "redis.log").read_text()
+                assert time.monotonic() < end, (self.folder / "redis.log").read_text()
+                time.sleep(0.01)
+            else:
+                return
+
+    def _make_certificates(self) -> None:
+        authority = trustme.CA()
+        issued = authority.issue_cert("127.0.0.1")
+        authority.cert_pem.write_to_path(str(self.authority))
+        issued.private_key_pem.write_to_path(str(self.folder / "server.key"))
+        chain = b"".join(one.bytes() for one in issued.cert_chain_pems)
+        (self.folder / "server.pem").write_bytes(chain)
+        (self.folder / "server.key").chmod(0o600)
