@@ -12,6 +12,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from carrel.runtime.memory import own_process
+
 from .cases import CASES
 from .measure import Row
 from .report import as_json, busy, machine, markdown, table, update_readme
@@ -36,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # As in an installation, every program's modules are already compiled.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+    own_process()  # as the command line and the server do; both sides of a ratio share it
     wanted = list(dict.fromkeys(options.only or CASES))
     where = machine()
     print(where)

@@ -17,8 +17,8 @@ from typing import Literal, TypeVar
 
 #: A document: bytes from a file or the network, or decoded text.
 T = TypeVar("T", str, bytes)
-#: The unit of a figure: seconds, bytes, seconds per million bytes, or a score from 0 to 1.
-Unit = Literal["s", "B", "s/MB", "F1"]
+#: The unit of a figure: seconds, bytes, seconds per million bytes, a score from 0 to 1, or a share.
+Unit = Literal["s", "B", "s/MB", "F1", "share"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Figure:
     def shown(self) -> str:
         """Returns the median for people."""
         value = self.median
-        if self.unit == "F1":
+        if self.unit in {"F1", "share"}:
             return f"{value:.3f}"
         if self.unit == "B":
             return f"{value / 2**20:.1f} MiB"

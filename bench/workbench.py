@@ -19,6 +19,7 @@ import carrel
 from carrel.config import BUILTIN_PLUGINS, Config, FetchConfig, PluginConfig, builtin
 
 from . import documents
+from .http_client import HttpServer
 from .pipes import PipeClient
 from .plugin import echo_plugin
 
@@ -120,6 +121,18 @@ class Workbench:
         """Returns the SDK's server."""
         command = [sys.executable, str(_BARE_SDK)]
         return PipeClient(command, self.environment, self._log("bare-sdk"))
+
+    def serve_http(self) -> HttpServer:
+        """Returns a Carrel server over HTTP, as `serve`."""
+        command = [*self.command, "serve", "--config", str(self._server_config)]
+        return HttpServer(
+            [*command, "--http", "127.0.0.1:0"], self.environment, self._log("carrel-http")
+        )
+
+    def serve_bare_sdk_http(self) -> HttpServer:
+        """Returns the SDK's server over HTTP."""
+        command = [sys.executable, str(_BARE_SDK.with_name("bare_sdk_http.py"))]
+        return HttpServer(command, self.environment, self._log("bare-sdk-http"))
 
     def _log(self, name: str) -> Path:
         self._servers += 1

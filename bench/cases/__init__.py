@@ -12,6 +12,7 @@ from . import (
     calls,
     citations,
     graphs,
+    http,
     libraries,
     memory,
     offices,
@@ -25,6 +26,7 @@ from . import (
     sources,
     startup,
     strangers,
+    webpages,
 )
 
 #: A case measures one row, or several related ones.
@@ -37,6 +39,7 @@ CASES: Mapping[str, Case] = {
     "sources-native": sources.against_native,
     "call": calls.one_at_a_time,
     "in-flight": calls.all_at_once,
+    "http-call": http.no_op_calls,
     "start": startup.to_first_answers,
     "process": processes.against_importing_wasmtime,
     "threads": parsing.at_once,
@@ -44,6 +47,7 @@ CASES: Mapping[str, Case] = {
     "scaling": scaling.against_size,
     "sources-scaling": sources.against_size,
     "pages": pages.extraction,
+    "web": webpages.reading,
     "pdfs": pdfs.texts,
     "papers": papers.local_search,
     "papers-graph": graphs.hundred_nodes,

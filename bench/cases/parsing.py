@@ -12,7 +12,7 @@ from typing import Any
 
 import carrel
 from bench import lxml_feed
-from bench.measure import Bar, Row, time_in_turn
+from bench.measure import Bar, Figure, Row, time_in_turn
 from bench.workbench import Workbench
 
 _MEGABYTE = 1_000_000
@@ -105,7 +105,7 @@ def at_once(bench: Workbench) -> Sequence[Row]:
     data = bench.document(_MEGABYTE).encode()
     with _two_cores(), carrel.Carrel(bench.config) as host, ThreadPoolExecutor(_AT_ONCE) as pool:
 
-        def row(name: str, what: str, one: Callable[[bytes], object], bar: Bar | None) -> Row:
+        def at_once_and_in_turn(one: Callable[[bytes], object]) -> tuple[Figure, Figure]:
             def forgotten(data: bytes) -> None:
                 """Drops the results: stored results would use new memory on one side only."""
                 one(data)
@@ -118,29 +118,34 @@ def at_once(bench: Workbench) -> Sequence[Row]:
                     forgotten(document)
 
             both, single = time_in_turn(together, in_turn, document=data, rounds=bench.rounds(10))
-            described = f"{_IN_ALL} {what}, {_AT_ONCE} at once on 2 cores : one after another"
-            return Row(name, described, both, single, bar, faster=True)
+            return both, single
 
-        return [
-            row(
-                "threads",
-                "parses of 1 MB to JSON text",
-                partial(host.parse_utf8, "arxiv", "feed"),
-                Bar(1.7, at_least=True),
-            ),
-            row(
-                "threads-objects",
-                "parses of 1 MB to checked objects",
-                partial(host.parse, "arxiv", "feed"),
-                None,
-            ),
-            row(
-                "threads-machine",
-                "computations in C that share nothing (PBKDF2)",
-                lambda _: hashlib.pbkdf2_hmac("sha256", b"desk", b"wall", _COMPUTATION),
-                None,
-            ),
-        ]
+        to_text = at_once_and_in_turn(partial(host.parse_utf8, "arxiv", "feed"))
+        to_objects = at_once_and_in_turn(partial(host.parse, "arxiv", "feed"))
+        machine = at_once_and_in_turn(
+            lambda _: hashlib.pbkdf2_hmac("sha256", b"desk", b"wall", _COMPUTATION)
+        )
+
+    def row(name: str, what: str, pair: tuple[Figure, Figure]) -> Row:
+        described = f"{_IN_ALL} {what}, {_AT_ONCE} at once on 2 cores : one after another"
+        return Row(name, described, *pair, faster=True)
+
+    return [
+        row("threads", "parses of 1 MB to JSON text", to_text),
+        Row(
+            "threads-share",
+            "share of the sequential time that parses at once take : independent computations",
+            _share(to_text), _share(machine), Bar(1.1),
+        ),
+        row("threads-objects", "parses of 1 MB to checked objects", to_objects),
+        row("threads-machine", "computations in C that share nothing (PBKDF2)", machine),
+    ]  # fmt: skip
+
+
+def _share(pair: tuple[Figure, Figure]) -> Figure:
+    """Returns the times at once as shares of the median time in turn."""
+    at_once, in_turn = pair
+    return Figure(tuple(value / in_turn.median for value in at_once.values), "share")
 
 
 @contextmanager

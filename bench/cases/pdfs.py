@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench import right_to_left
 from bench.measure import Bar, Figure, Row
 from bench.pdf_scores import Score, mean, score, text_of, text_of_tei, words
 from bench.workbench import Workbench
@@ -23,6 +24,8 @@ _NO_PEER = "not installed: pip install --group bench, apt-get install poppler-ut
 _MARGIN = 0.02
 _LEADERS = ("pdftotext", "PyMuPDF")
 _PATIENCE = 60
+#: The minimum score of words in right-to-left text.
+_RIGHT_TO_LEFT = 0.80
 
 #: A program that reads the text of a file.
 Reader = Callable[[Path], str]
@@ -55,7 +58,13 @@ def texts(bench: Workbench) -> Sequence[Row]:
 
     programs: dict[str, Reader] = {"carrel": ours, **_peers()}
     reads = _read([path for path, _ in files], programs)
-    return [*_score_rows(files, reads), *_files_rows(reads), *_time_rows(reads)]
+    made = bench.folder / "right-to-left"
+    return [
+        *_score_rows(files, reads),
+        *_right_to_left_rows(made, programs),
+        *_files_rows(reads),
+        *_time_rows(reads),
+    ]
 
 
 def _files() -> list[tuple[Path, Path | None]]:
@@ -178,6 +187,34 @@ def _score_rows(
                         floor=peer - _MARGIN,
                     )
                 )  # fmt: skip
+    return rows
+
+
+def _right_to_left_rows(folder: Path, programs: Mapping[str, Reader]) -> Sequence[Row]:
+    """Reads files that a browser makes, because the corpus has none of them with a truth."""
+    folder.mkdir(exist_ok=True)
+    truths = right_to_left.make(folder)
+    leaders = [name for name in _LEADERS if name in programs]
+    if not truths or not leaders:
+        missing = _NO_PEER if truths else "no Chromium, which makes the files"
+        return [Row("pdf-words-right-to-left", "words of right-to-left text", missing=missing)]
+    reads = _read(list(truths), programs)
+    scores = {
+        name: mean([score(read.texts[str(path)] or "", text) for path, text in truths.items()])
+        for name, read in reads.items()
+    }
+    rows = []
+    for part, floor in (("words", _RIGHT_TO_LEFT), ("order", None)):
+        best = max(leaders, key=lambda other: getattr(scores[other], part))
+        rows.append(
+            Row(
+                f"pdf-{part}-right-to-left",
+                f"{part} of right-to-left text: ours : the better of two, {best}",
+                Figure((getattr(scores["carrel"], part),), "F1"),
+                Figure((getattr(scores[best], part),), "F1"),
+                floor=floor,
+            )
+        )
     return rows
 
 

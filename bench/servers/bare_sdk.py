@@ -26,18 +26,18 @@ _TOOLS = [
 ]
 
 
-async def _list_tools(_ctx: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
+async def list_tools(_ctx: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
     return ListToolsResult(tools=_TOOLS)
 
 
-async def _call_tool(_ctx: Any, params: CallToolRequestParams) -> CallToolResult:
+async def call_tool(_ctx: Any, params: CallToolRequestParams) -> CallToolResult:
     if params.name == "noop":
         return CallToolResult(content=[TextContent(text="ok")])
     return CallToolResult(content=[TextContent(text=json.dumps(params.arguments))])
 
 
 async def _main() -> None:
-    server: Server[Any] = Server("bare", on_list_tools=_list_tools, on_call_tool=_call_tool)
+    server: Server[Any] = Server("bare", on_list_tools=list_tools, on_call_tool=call_tool)
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
