@@ -18,6 +18,10 @@ setup:
 build:
     {{ python }} scripts/package.py
 
+# Build the desktop bundle (.mcpb) into dist/.
+mcpb *args:
+    {{ python }} scripts/mcpb.py {{ args }}
+
 # Build the components from source and write their lock.
 wasm *args:
     {{ base_python }} scripts/build-wasm {{ args }}
@@ -91,6 +95,10 @@ docs:
 # Start the server of this checkout.
 serve *args:
     {{ python }} -m carrel serve {{ args }}
+
+# Make the pictures of pages in the documentation: all, or `graph` or `page`.
+pictures *args:
+    {{ python }} scripts/screenshot.py {{ args }}
 
 # Run the benchmarks, as ratios to counterparts in the same run.
 bench *args:
