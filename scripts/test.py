@@ -6,7 +6,9 @@
 
 The first two run pytest twice: tests that measure time or load the machine run alone, then the
 others in parallel. The output ends with one line for each reason why tests were skipped, with the
-command that runs them, and pytest's last line. The exit code is that of the first failed run.
+command that runs them, and pytest's last line. Up to ten tests that failed run again, one after
+another: a test that passes then is listed as UNSTABLE, and does not fail the run. Otherwise the
+exit code is that of the first failed run.
 
 Installs what needs no root: packages in `.venv`, the native parsers if Rust works, and registries
 and clients in the user's cache folder. The first run takes some minutes longer.
@@ -14,6 +16,7 @@ and clients in the user's cache folder. The first run takes some minutes longer.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -27,6 +30,8 @@ import peers
 #: Timeout in seconds for one program that the default run installs.
 _PATIENCE = 180
 _MOST_WORKERS = 4
+#: With more failures than this, something is broken: nothing runs again.
+_MOST_AGAIN = 10
 
 
 def main() -> int:
@@ -58,20 +63,39 @@ def get_peers(names: tuple[str, ...], patience: int) -> None:
 
 
 def run_parts(pytest: list[str], options: list[str]) -> int:
-    """Runs tests marked `alone`, then the others; returns the first exit code that is not 0."""
+    """Runs tests marked `alone`, then the others, then again those that failed.
+
+    Returns 0 if no test failed, or if each failed test passed when it ran again; otherwise the
+    first exit code that is not 0.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        # One argument: pytest derives its root folder from arguments that are paths.
-        note = Path(folder, "note.json")
+        first, second = Path(folder, "alone.json"), Path(folder, "together.json")
+        # One argument each: pytest derives its root folder from arguments that are paths.
         alone = subprocess.call(
-            [*pytest, "-m", "alone", f"--note={note}", *options], cwd=environment.ROOT
+            [*pytest, "-m", "alone", f"--note={first}", *options], cwd=environment.ROOT
         )
         if alone not in {0, 1}:
             return alone  # interrupted, or not even collected
         together = subprocess.call(
-            [*pytest, "-m", "not alone", f"--noted={note}", *in_parallel(), *options],
+            [
+                *pytest,
+                *("-m", "not alone", f"--noted={first}", f"--note={second}"),
+                *in_parallel(),
+                *options,
+            ],
             cwd=environment.ROOT,
         )
-    return alone or together
+        failed = sum(map(failures, (first, second)))
+        if together not in {0, 1} or not 0 < failed <= _MOST_AGAIN:
+            return alone or together
+        return subprocess.call(
+            [*pytest, f"--again={first}", f"--again={second}", *options], cwd=environment.ROOT
+        )
+
+
+def failures(note: Path) -> int:
+    """Returns how many tests failed in the run that wrote this note."""
+    return len(json.loads(note.read_text("utf-8"))["failed"]) if note.exists() else 0
 
 
 def in_parallel() -> list[str]:

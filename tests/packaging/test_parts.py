@@ -22,12 +22,23 @@ spec = importlib.util.spec_from_file_location("script", "scripts/test.py")
 script = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(script)
 codes, runs, got = json.loads(sys.argv[1]), [], []
+failures = int(sys.argv[3])
 script.environment.ready = lambda dev: pathlib.Path("python")
 script.native.build = lambda python: True
 script.peers.find = lambda name: None
 script.peers.get = lambda name, patience: got.append(name) or "not today"
 script.os.cpu_count = lambda: 2
-script.subprocess.call = lambda words, cwd: runs.append(words) or codes.pop(0)
+
+def call(words, cwd):
+    runs.append(words)
+    code = codes.pop(0)
+    for word in words:
+        if word.startswith("--note="):
+            failed = ["test_it.py::test"] * failures if code else []
+            pathlib.Path(word[7:]).write_text(json.dumps({"failed": failed}), "utf-8")
+    return code
+
+script.subprocess.call = call
 sys.argv[1:] = json.loads(sys.argv[2])
 print(json.dumps([script.main(), got, runs]))
 """
@@ -54,13 +65,13 @@ def test_without():
 
 
 def script(
-    *arguments: str, codes: tuple[int, ...] = (0, 0)
+    *arguments: str, codes: tuple[int, ...] = (0, 0), failures: int = 1
 ) -> tuple[int, list[str], list[list[str]]]:
     """Returns the exit code of `scripts/test.py`, the programs that it installed, and its pytest
-    commands.
+    commands. `failures` is how many tests fail in a run whose exit code is 1.
     """
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(codes), json.dumps(arguments)],
+        [sys.executable, "-c", SCRIPT, json.dumps(codes), json.dumps(arguments), str(failures)],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -94,14 +105,14 @@ def test_the_default_run_installs_quick_tools_and_leaves_out_long_tests() -> Non
     assert alone[:2] == ["-m", "alone"]
     assert together[:2] == ["-m", "not alone"]
     assert alone[2].removeprefix("--note=") == together[2].removeprefix("--noted=")
-    assert together[3:7] == ["-n", "2", "--dist", "worksteal"]
-    assert alone[3:] == together[7:] == ["--quick", "-r", "fE"]
+    assert together[4:8] == ["-n", "2", "--dist", "worksteal"]
+    assert alone[3:] == together[8:] == ["--quick", "-r", "fE"]
 
 
 def test_all_runs_everything_and_gets_every_program() -> None:
     _, got, [alone, together] = script("--all", "-x")
     assert {"cosign2", "cosign3", "docker-registry"} <= set(got)
-    assert alone[3:] == together[7:] == ["-x"]
+    assert alone[3:] == together[8:] == ["-x"]
 
 
 def test_other_arguments_are_pytests() -> None:
@@ -109,13 +120,32 @@ def test_other_arguments_are_pytests() -> None:
 
 
 @pytest.mark.parametrize(
-    ("codes", "code", "runs"), [((1, 0), 1, 2), ((0, 1), 1, 2), ((2, 0), 2, 1), ((4, 0), 4, 1)]
+    ("codes", "code"),
+    [
+        ((1, 0, 0), 0),
+        ((0, 1, 0), 0),
+        ((1, 1, 0), 0),
+        ((1, 0, 1), 1),
+        ((0, 1, 1), 1),
+        ((2,), 2),
+        ((4,), 4),
+        ((0, 2), 2),
+        ((1, 3), 1),
+    ],
 )
-def test_the_exit_code_is_that_of_the_first_run_that_failed(
-    codes: tuple[int, ...], code: int, runs: int
-) -> None:
-    ended, _, called = script(codes=codes)
-    assert (ended, len(called)) == (code, runs)
+def test_failed_tests_run_again_and_decide(codes: tuple[int, ...], code: int) -> None:
+    ended, _, called = script("--all", codes=codes)
+    assert (ended, len(called)) == (code, len(codes))
+    if len(codes) == 3:
+        first, second = called[0][2], called[1][3]
+        again = [one.replace("--note=", "--again=") for one in (first, second)]
+        assert called[2] == again
+
+
+@pytest.mark.parametrize(("failures", "runs"), [(0, 2), (10, 3), (11, 2)])
+def test_nothing_runs_again_after_many_failures(failures: int, runs: int) -> None:
+    ended, _, called = script(codes=(0, 1, 0), failures=failures)
+    assert (ended, len(called)) == (0 if runs == 3 else 1, runs)
 
 
 @pytest.fixture
@@ -152,6 +182,25 @@ def test_left_out_tests_are_reported_in_one_line_per_reason(suite: Path, workers
         "1 test: crane is not here; `just peers crane` gets it or says why not",
     ]
     assert "1 passed, 4 skipped" in lines[-1]
+
+
+@pytest.mark.parametrize("mended", [True, False])
+def test_only_tests_that_failed_run_again(suite: Path, mended: bool) -> None:
+    run_suite(suite, "-m", "alone", "--note", "1.json")
+    run_suite(suite, "-m", "not alone", "--noted", "1.json", "--note", "2.json")
+    if mended:
+        text = (suite / "test_it.py").read_text("utf-8")
+        (suite / "test_it.py").write_text(text.replace("assert False", "pass"), "utf-8")
+    again = run_suite(suite, "--again", "1.json", "--again", "2.json")
+    name = "test_it.py::test_alone_fails"
+    if mended:
+        assert again.returncode == 0
+        assert f"UNSTABLE {name}: failed, then passed" in again.stdout
+        assert "1 passed, 6 deselected" in again.stdout.splitlines()[-1]
+    else:
+        assert again.returncode == 1
+        assert f"FAILED {name}: failed twice" in again.stdout
+        assert "1 failed, 6 deselected" in again.stdout.splitlines()[-1]
 
 
 def test_without_quick_nothing_is_left_out(suite: Path) -> None:

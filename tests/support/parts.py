@@ -2,7 +2,8 @@
 
 `--quick` skips tests marked `long`. Tests marked `alone` do not run in parallel with others:
 `scripts/test.py` runs those first, one after another, then the rest in parallel. `--note` writes
-the outcome of the first run to a file, and `--noted` shows it at the end of the second.
+the outcome of a run to a file, `--noted` shows that of the first at the end of the second, and
+`--again` runs only the tests that failed in a noted run.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--quick", action="store_true", help="leave out tests marked `long`")
     group.addoption("--note", metavar="FILE", help="write the outcome of this part to FILE")
     group.addoption("--noted", metavar="FILE", help="show the outcome of an earlier part")
+    group.addoption(
+        "--again", metavar="FILE", action="append", help="run the tests that failed in a noted part"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -55,17 +59,35 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(f"{item.nodeid}: long({kind!r}) is unknown; there are: {known}")
         if config.getoption("quick"):
             item.add_marker(pytest.mark.skip(reason=f"{_LEFT_OUT}{kind}"), append=False)
+    if config.getoption("again"):
+        wanted = set(failed_in(*map(Path, config.getoption("again"))))
+        config.hook.pytest_deselected(items=[one for one in items if one.nodeid not in wanted])
+        items[:] = [one for one in items if one.nodeid in wanted]
+
+
+def failed_in(*notes: Path) -> list[str]:
+    """Returns the ids of the tests that failed in the runs that wrote these notes."""
+    return [
+        name
+        for note in notes
+        if note.exists()
+        for name in json.loads(note.read_text("utf-8"))["failed"]
+    ]
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         return
     note = _note(terminalreporter.stats)
+    noted = config.getoption("noted")
     if config.getoption("note"):
         Path(config.getoption("note")).write_text(json.dumps(note), "utf-8")
+        if not noted:
+            return
+    if config.getoption("again"):
+        _tell_again(terminalreporter, note)
         return
     skipped = Counter(note["skipped"])
-    noted = config.getoption("noted")
     if noted and Path(noted).exists():
         earlier = json.loads(Path(noted).read_text("utf-8"))
         skipped.update(earlier["skipped"])
@@ -112,3 +134,12 @@ def _tell_earlier(terminalreporter: Any, earlier: dict[str, Any]) -> None:
     terminalreporter.line(f"{len(failed)} failed, {earlier['passed']} passed")
     for name in failed:
         terminalreporter.line(f"FAILED {name}", red=True)
+
+
+def _tell_again(terminalreporter: Any, note: dict[str, Any]) -> None:
+    terminalreporter.section("tests that failed, run again one after another", bold=True)
+    passed = [report.nodeid for report in terminalreporter.stats.get("passed", [])]
+    for name in passed:
+        terminalreporter.line(f"UNSTABLE {name}: failed, then passed", yellow=True)
+    for name in note["failed"]:
+        terminalreporter.line(f"FAILED {name}: failed twice", red=True)
