@@ -99,7 +99,7 @@ def _rows(era: str, ours: _Side, bare: _Side) -> list[Row]:
         Row(
             f"http-call-{era}",
             f"a no-op plugin tool over HTTP {what}, one client, median : {against}",
-            figure(ours.median), figure(bare.median), Bar(0.8),
+            figure(ours.median), figure(bare.median), Bar(1.2),
         ),
         Row(
             f"http-call-{era}-p99",
@@ -109,7 +109,7 @@ def _rows(era: str, ours: _Side, bare: _Side) -> list[Row]:
         Row(
             f"http-call-{era}-32",
             f"the same, {_CLIENTS} clients at once, time per call : the same",
-            figure(ours.each), figure(bare.each), Bar(0.8),
+            figure(ours.each), figure(bare.each), Bar(1.2),
         ),
         Row(
             f"http-call-{era}-32-p99",
