@@ -222,6 +222,7 @@ DESCRIBES = {
 }
 
 
+@pytest.mark.long("flood")
 @pytest.mark.requirement("serve:alive:hostile-load")
 @pytest.mark.parametrize("one", DESCRIBES.values(), ids=DESCRIBES.keys())
 def test_a_plugin_that_fails_while_it_is_listed_leaves_the_others_listed(

@@ -17,6 +17,8 @@ import pytest
 
 from support.http_server import HttpServer
 
+pytestmark = pytest.mark.long("programs")
+
 SERVER = Path(__file__).parents[1] / "support" / "conformance_server.py"
 #: Revision → the number of scenarios that the suite requires of a server.
 REQUIRED = {"2025-11-25": 30, "2026-07-28": 37}

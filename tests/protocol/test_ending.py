@@ -59,6 +59,7 @@ def test_calls_that_run_at_the_end_of_input_are_answered() -> None:
         assert client.wait() == 0
 
 
+@pytest.mark.long("load")
 @pytest.mark.requirement("stdio:pure:end-in-five-seconds")
 def test_a_call_that_outlasts_the_end_of_input_is_cancelled_within_five_seconds() -> None:
     with StdioClient() as client:
@@ -97,6 +98,7 @@ def test_a_server_that_cannot_end_is_cut_off() -> None:
         assert b"shutdown timed out" in client.stderr
 
 
+@pytest.mark.long("load")
 def test_an_open_subscription_does_not_delay_the_end() -> None:
     with StdioClient() as client:
         client.open("2026-07-28")
@@ -139,6 +141,7 @@ def test_an_interrupt_that_was_ignored_at_the_start_stays_ignored() -> None:
         assert client.stderr == b"toolbox closed\n"
 
 
+@pytest.mark.long("load")
 @posix
 def test_a_second_signal_ends_the_patience() -> None:
     with StdioClient(shutdown_seconds=30.0) as client:
@@ -153,6 +156,7 @@ def test_a_second_signal_ends_the_patience() -> None:
         assert time.monotonic() - started < 10
 
 
+@pytest.mark.long("load")
 @posix
 @pytest.mark.requirement("stdio:pure:no-late-answers")
 @pytest.mark.parametrize("ended_by", ["input", "signal"])
@@ -175,6 +179,7 @@ def test_nothing_is_written_for_calls_that_the_end_cancels(ended_by: str) -> Non
         assert [frame for frame in late if "id" in frame] == []
 
 
+@pytest.mark.long("load")
 @posix
 def test_the_answers_of_a_batch_that_were_ready_are_written_at_the_end() -> None:
     with StdioClient(shutdown_seconds=1.0) as client:
@@ -207,6 +212,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.long("load")
 @pytest.mark.requirement("stdio:pure:killed-client")
 def test_a_killed_clients_server_ends_and_interrupts_its_calls() -> None:
     waiting = call_line(1, "wait", {"key": "orphan"}, progressToken="t")
@@ -240,6 +246,7 @@ def server_on_pipes() -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[b
         yield process, process.stdin, process.stdout, process.stderr
 
 
+@pytest.mark.long("load")
 @posix
 def test_a_server_ends_when_both_pipes_of_its_client_are_closed() -> None:
     with server_on_pipes() as (process, stdin, stdout, stderr):
@@ -255,6 +262,7 @@ def test_a_server_ends_when_both_pipes_of_its_client_are_closed() -> None:
         assert stderr.read() == b"cancelled half\ntoolbox closed\n"
 
 
+@pytest.mark.long("load")
 @posix
 @pytest.mark.requirement("stdio:pure:broken-pipe")
 def test_a_client_that_closes_its_end_of_stdout_ends_the_server_quietly() -> None:

@@ -15,7 +15,7 @@ from support.mcp_schema import assert_frames_valid
 from support.modules import answering_module, text_at
 from support.stdio_client import MODERN, StdioClient
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.long("load")]
 
 SERVER = Path(__file__).parents[1] / "support" / "gated_server.py"
 #: Seconds that one callback may take: much more than any should, much less than compiling takes.

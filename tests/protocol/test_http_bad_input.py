@@ -272,6 +272,7 @@ def outcome(connection: socket.socket) -> int | str:
     return "cut" if found else "closed"
 
 
+@pytest.mark.long("load")
 @pytest.mark.alone
 def test_under_load_every_accepted_request_is_answered_or_refused_at_the_end() -> None:
     with HttpServer() as server:

@@ -17,7 +17,7 @@ import pytest
 
 from support.http_server import HttpServer, answer_of, in_session, request
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.long("load")]
 
 MIB = 2**20
 LIMITS: dict[str, Any] = {"calls_per_second": 1e6, "burst": 10**6}

@@ -12,7 +12,7 @@ import pytest
 from carrel.server.rate_limit import CallRateLimit, TooManyCallsError
 from support.stdio_client import StdioClient, error_of
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.long("load")]
 
 MIB = 2**20
 

@@ -136,6 +136,7 @@ class Load:
             one.result()
 
 
+@pytest.mark.long("load")
 @pytest.mark.alone
 @pytest.mark.requirement("sandbox:limits:pace-replicas")
 @pytest.mark.parametrize(("key", "rate"), [("", 3), ("a-key", 10)])

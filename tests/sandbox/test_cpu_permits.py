@@ -266,6 +266,7 @@ def test_a_thread_that_waited_for_long_is_handed_the_permit() -> None:
     assert done.wait(10)
 
 
+@pytest.mark.long("load")
 def test_no_thread_waits_for_ever_behind_one_that_never_pauses() -> None:
     places = PermitPool(1, barging=0.02)
     done = waiting_on(places) if places.acquire() else None

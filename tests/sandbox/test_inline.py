@@ -104,6 +104,7 @@ def test_each_document_meets_a_new_instance(load: Load) -> None:
     component.close()
 
 
+@pytest.mark.long("load")
 @pytest.mark.parametrize(
     ("body", "limits", "error"),
     [
@@ -219,6 +220,7 @@ def test_concurrent_and_sequential_calls_give_equal_results(load: Load) -> None:
     component.close()
 
 
+@pytest.mark.long("load")
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own there")
 def test_the_callers_priority_is_not_lowered(load: Load) -> None:
     component = load(guest(LOOP_IF_LONG))

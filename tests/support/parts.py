@@ -22,8 +22,10 @@ LONG: Final = {
     "corpus": "captured responses",
     "flood": "floods of hostile calls, frames and plugins",
     "kills": "repeated kills of processes",
+    "load": "servers under load, and how they end",
     "matrix": "all combinations of formats, tools and registries",
     "measure": "benchmarks",
+    "programs": "comparisons with other programs, and other people's clients, browsers and servers",
 }
 ALL: Final = "python3 scripts/test.py --all"
 

@@ -41,6 +41,7 @@ def start(runtime: Runtime) -> Start:
     return start
 
 
+@pytest.mark.long("load")
 @pytest.mark.requirement("sandbox:limits:module-cpu")
 def test_a_loop_in_any_export_ends_at_the_cpu_limit(runtime: Runtime) -> None:
     everywhere = "\n".join(
@@ -65,6 +66,7 @@ def test_a_loop_in_any_export_ends_at_the_cpu_limit(runtime: Runtime) -> None:
     loaded.close()
 
 
+@pytest.mark.long("load")
 def test_a_loop_in_the_start_function_or_the_initialiser_ends_too(start: Start) -> None:
     starts = module(functions=f"(func $begin {LOOP}) (start $begin)")
     initialises = module(functions=f'(func (export "_initialize") {LOOP})')
