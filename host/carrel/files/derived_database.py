@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
 import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
+
+from .sqlite_file import DAMAGED, SqliteFile, result_code
 
 T = TypeVar("T")
-
-#: Primary result codes of SQLite, https://sqlite.org/rescode.html: damaged, and not a database.
-_DAMAGED: Final = frozenset({11, 26})
 
 
 class DerivedDatabase:
@@ -38,14 +35,12 @@ class DerivedDatabase:
         busy_seconds: float,
         log: logging.Logger,
     ) -> None:
-        self._connection: sqlite3.Connection | None = None
         self.path = path
         self._prepare = prepare
         self._busy_seconds = busy_seconds
         self._log = log
         self._lock = threading.RLock()
-        self._identity: tuple[int, int] | None = None
-        self._in_memory = False
+        self._file = SqliteFile(path, prepare, busy_seconds=busy_seconds)
 
     def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs a question; up to three times, the last time in memory.
@@ -75,64 +70,24 @@ class DerivedDatabase:
     def close(self) -> None:
         """Closes the file; a later question opens it again."""
         with self._lock:
-            self._drop()
+            self._file.close()
 
     def __del__(self) -> None:
-        self._drop()
+        self._file.close()
 
     def _connected(self) -> sqlite3.Connection:
-        if self._connection is not None:
-            if self._in_memory or _identity(self.path) == self._identity:
-                return self._connection
-            self._drop()
-        if self._in_memory:
-            self._connection = self._opened(":memory:")
-            return self._connection
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-        self._connection = self._opened(self.path)
-        self._identity = _identity(self.path)
-        return self._connection
-
-    def _opened(self, path: Path | str) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
-        )
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            # A killed process loses nothing; after a power cut the file is built again.
-            connection.execute("PRAGMA synchronous = OFF")
-            self._prepare(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        if self._file.was_replaced():
+            self._file.close()
+        return self._file.connect()
 
     def _recover(self, error: Exception, *, last: bool) -> None:
-        if self._connection is not None and self._connection.in_transaction:
-            with contextlib.suppress(sqlite3.Error):
-                self._connection.execute("ROLLBACK")
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        self._drop()
-        if code in _DAMAGED:
+        self._file.roll_back()
+        self._file.close()
+        damaged = result_code(error) in DAMAGED
+        if damaged:
             self._log.warning("%s was damaged and is built again", self.path)
-            for suffix in ("", "-wal", "-shm"):
-                with contextlib.suppress(OSError):
-                    self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-        if last or (code not in _DAMAGED and isinstance(error, OSError)):
-            if not self._in_memory:
-                self._log.warning("%s cannot be used (%s); searching in memory", self.path, error)
-            self._in_memory = True
-
-    def _drop(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+            self._file.remove()
+        unusable = last or (not damaged and isinstance(error, OSError))
+        if unusable and self._file.path is not None:
+            self._log.warning("%s cannot be used (%s); searching in memory", self.path, error)
+            self._file = SqliteFile(None, self._prepare, busy_seconds=self._busy_seconds)

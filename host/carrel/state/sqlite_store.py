@@ -7,7 +7,6 @@ change or none of it. Entries that have expired are invisible at once and delete
 from __future__ import annotations
 
 import logging
-import os
 import random
 import sqlite3
 import threading
@@ -18,6 +17,15 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from carrel.errors import StateError
+from carrel.files.sqlite_file import (
+    BUSY,
+    DAMAGED,
+    FULL,
+    READ_ONLY,
+    SqliteFile,
+    result_code,
+    transaction,
+)
 
 from .store import (
     UPDATE_ATTEMPTS,
@@ -55,14 +63,8 @@ END;
 #: Seconds to wait for another process's transaction.
 _BUSY_SECONDS: Final = 5.0
 
-#: Attempts at opening while other processes open it too; making a WAL ignores the busy timeout.
-_OPEN_ATTEMPTS: Final = 10
-
 #: Entries that one write deletes because they have expired.
 _PURGED: Final = 1000
-
-# Primary result codes of SQLite, https://sqlite.org/rescode.html.
-_BUSY, _LOCKED, _READ_ONLY, _CORRUPT, _FULL, _NOT_A_DATABASE = 5, 6, 8, 11, 13, 26
 
 
 class SqliteStore:
@@ -75,8 +77,9 @@ class SqliteStore:
         self._limits = limits
         self._wall = wall
         self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
-        self._identity: tuple[int, int] | None = None
+        self._file = SqliteFile(
+            path, _create_tables, busy_seconds=_BUSY_SECONDS, auto_vacuum="FULL"
+        )
         self._closed = False
 
     def get(self, key: str) -> bytes | None:
@@ -155,7 +158,7 @@ class SqliteStore:
         """See `KeyValueStore`."""
         with self._lock:
             self._closed = True
-            self._drop()
+            self._file.close()
 
     def _end(self, seconds: float | None) -> float | None:
         return None if seconds is None else self._wall() + seconds
@@ -234,30 +237,24 @@ class SqliteStore:
             entries, used = entries - 1, used - row[1]
 
     def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        def transaction(connection: sqlite3.Connection) -> T:
-            connection.execute("BEGIN IMMEDIATE")
-            result = work(connection)
-            connection.execute("COMMIT")
-            return result
+        def whole(connection: sqlite3.Connection) -> T:
+            with transaction(connection):
+                return work(connection)
 
-        return self._run(transaction)
+        return self._run(whole)
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with self._lock:
             for attempt in (1, 2):
                 try:
                     return work(self._connected())
-                except StateError:
-                    self._undo()
-                    raise
                 except (sqlite3.Error, OSError) as fault:
-                    self._undo()
-                    code = _code(fault)
-                    replaced = self._connection is not None and self._find() != self._identity
-                    if code not in {_BUSY, _LOCKED, _FULL}:
-                        self._drop()
-                    damaged = code in {_CORRUPT, _NOT_A_DATABASE}
-                    if attempt == 1 and (replaced or (damaged and self._set_aside())):
+                    self._file.roll_back()
+                    code = result_code(fault)
+                    replaced = self._file.was_replaced()
+                    if code not in BUSY and code != FULL:
+                        self._file.close()
+                    if attempt == 1 and (replaced or (code in DAMAGED and self._set_aside())):
                         continue
                     raise self._translated(fault, code) from fault
         raise AssertionError("unreachable")
@@ -265,73 +262,25 @@ class SqliteStore:
     def _connected(self) -> sqlite3.Connection:
         if self._closed:
             raise self._fault("the store is closed")
-        if self._connection is not None:
-            if self._find() == self._identity:
-                return self._connection
-            self._drop()
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Created here rather than by SQLite, so that only this user can read it.
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-        for attempt in range(_OPEN_ATTEMPTS):
-            connection = sqlite3.connect(
-                self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
-            try:
-                # A killed process loses nothing. A power cut may lose the last seconds, which is
-                # no more than such state is worth: writing it through takes up to a second.
-                connection.execute("PRAGMA synchronous = OFF")
-                connection.execute("PRAGMA auto_vacuum = FULL")
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}COMMIT;")
-            except sqlite3.Error as fault:
-                connection.close()
-                if _code(fault) not in {_BUSY, _LOCKED} or attempt == _OPEN_ATTEMPTS - 1:
-                    raise
-                time.sleep(0.01 * (attempt + 1))
-            else:
-                self._connection = connection
-                self._identity = self._find()
-                return connection
-        raise AssertionError("unreachable")
-
-    def _find(self) -> tuple[int, int] | None:
-        try:
-            found = self.path.stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
-
-    def _undo(self) -> None:
-        if self._connection is not None and self._connection.in_transaction:
-            try:
-                self._connection.execute("ROLLBACK")
-            except sqlite3.Error:
-                self._drop()
-
-    def _drop(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._file.was_replaced():
+            self._file.close()
+        return self._file.connect()
 
     def _set_aside(self) -> bool:
         """Renames a damaged file, so that a new one is made; returns whether it could."""
         kept = self.path.with_name(f"{self.path.name}.damaged-{int(self._wall())}")
-        try:
-            self.path.replace(kept)
-            for suffix in ("-wal", "-shm"):
-                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-        except OSError:
+        if not self._file.rename(kept):
             return False
         log.warning("%s was damaged and starts anew; what was in it is %s", self.path, kept)
         return True
 
     def _translated(self, fault: Exception, code: int) -> StateError:
-        if code in {_BUSY, _LOCKED}:
+        if code in BUSY:
             held = f"another process has used the file for {_BUSY_SECONDS:g} s"
             return self._fault(held, remedy="try again", retryable=True)
-        if code == _FULL:
+        if code == FULL:
             return self._fault("the disk is full", remedy="free space on it")
-        if code == _READ_ONLY:
+        if code == READ_ONLY:
             return self._fault("it cannot be written to", remedy="fix its permissions")
         reason: str | None = fault.strerror if isinstance(fault, OSError) else str(fault)
         return self._fault(reason or type(fault).__name__, remedy="check the disk and its folder")
@@ -340,7 +289,5 @@ class SqliteStore:
         return StateError(str(self.path), reason, remedy=remedy, retryable=retryable)
 
 
-def _code(fault: Exception) -> int:
-    """Returns SQLite's primary result code; 0 for other faults."""
-    code: int = getattr(fault, "sqlite_errorcode", 0)
-    return code & 0xFF
+def _create_tables(connection: sqlite3.Connection) -> None:
+    connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}COMMIT;")

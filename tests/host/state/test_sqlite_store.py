@@ -120,13 +120,13 @@ def test_on_a_full_disk_the_store_raises_and_keeps_what_it_had(path: Path) -> No
 def test_sqlite_s_own_limit_reads_as_a_full_disk(path: Path) -> None:
     store = open_at(path)
     store.put("a", b"x" * 1000)
-    assert store._connection is not None
-    store._connection.execute("PRAGMA max_page_count = 20")
+    assert store._file.connection is not None
+    store._file.connection.execute("PRAGMA max_page_count = 20")
     with pytest.raises(StateError, match="the disk is full; free space on it") as caught:
         store.put("b", b"x" * 200_000)
     assert (caught.value.retryable, caught.value.advice) == (False, "")
     assert (store.get("a"), store.get("b")) == (b"x" * 1000, None)
-    store._connection.execute("PRAGMA max_page_count = 20000")
+    store._file.connection.execute("PRAGMA max_page_count = 20000")
     store.put("b", b"x" * 200_000)
     store.close()
 

@@ -11,19 +11,19 @@ characters, except in scripts without spaces, reads all texts.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import logging
 import os
 import sqlite3
 import time
 from bisect import bisect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
 from carrel.bibliography.item import Item
 from carrel.files.derived_database import DerivedDatabase
+from carrel.files.sqlite_file import transaction
 from carrel.library.errors import LibraryError
 from carrel.library.file.library_file import Content, Stamp
 from carrel.library.file.library_text import LibraryText, entry_digest
@@ -102,7 +102,7 @@ class LibraryIndex:
         """
 
         def checked(connection: sqlite3.Connection) -> T:
-            with _transaction(connection, write=False):
+            with transaction(connection, write=False):
                 if _is_fresh(connection, stamp):
                     return work(connection)
             return self._about(connection, work, *read())
@@ -131,10 +131,10 @@ class LibraryIndex:
         content: Content,
         text: Callable[[], LibraryText],
     ) -> T:
-        with _transaction(connection, write=False):
+        with transaction(connection, write=False):
             if _digest(connection) == content.digest and _is_fresh(connection, content.stamp):
                 return work(connection)
-        with _transaction(connection, write=True):
+        with transaction(connection, write=True):
             if _digest(connection) != content.digest:
                 self._put_all(connection, text())
             _set_state(connection, content)
@@ -154,7 +154,7 @@ class LibraryIndex:
         """
 
         def work(connection: sqlite3.Connection) -> None:
-            with _transaction(connection, write=True):
+            with transaction(connection, write=True):
                 if _digest(connection) == before.digest:
                     _apply(connection, changed, added, text)
                     _set_state(connection, after)
@@ -298,24 +298,12 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA mmap_size = 1073741824")
     [version] = connection.execute("PRAGMA user_version").fetchone()
     if version != _VERSION:
-        with _transaction(connection, write=True):
+        with transaction(connection, write=True):
             for name in _TABLES:
                 connection.execute(f"DROP TABLE IF EXISTS {name}")
             for statement in _SCHEMA.split(";"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {_VERSION}")
-
-
-@contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection, *, write: bool) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-    try:
-        yield
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def _column_has(body: str, part: str, column: str) -> bool:

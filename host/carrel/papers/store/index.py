@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from carrel.files.derived_database import DerivedDatabase
+from carrel.files.sqlite_file import transaction
 from carrel.papers.errors import PaperError
 from carrel.records import Id
 
@@ -260,7 +261,7 @@ class PaperIndex:
         """Compares the index with the folder, as far as something may have changed."""
         noted = connection.execute("SELECT key, since FROM noted").fetchall()
         if noted:
-            with _transaction(connection):
+            with transaction(connection):
                 for key, since in noted:
                     self._put(connection, key)
                     if time.time() - since > _NOTED:
@@ -283,7 +284,7 @@ class PaperIndex:
                 there[one.name[: -len(_ENDING)]] = one.stat()
         rows = connection.execute("SELECT key, mtime, size, inode FROM entries")
         known = {key: (when, size, inode) for key, when, size, inode in rows}
-        with _transaction(connection):
+        with transaction(connection):
             for key in known.keys() - there.keys():
                 self._remove(connection, key)
             changed = [key for key, one in there.items() if known.get(key) != _stamp(one)]
@@ -299,7 +300,7 @@ class PaperIndex:
         new = [one.name[: -len(_ENDING)] for one in self._files()]
         new = [key for key in new if key not in known]
         if new:
-            with _transaction(connection):
+            with transaction(connection):
                 self._put_all(connection, new)
 
     def _files(self) -> Iterator[os.DirEntry[str]]:
@@ -322,7 +323,7 @@ class PaperIndex:
             if not same:
                 changed.append(key)
         if changed:
-            with _transaction(connection):
+            with transaction(connection):
                 for key in changed:
                     self._put(connection, key)
         return bool(changed)
@@ -430,7 +431,7 @@ class PaperIndex:
         """Runs a change; a failure costs a comparison later, and never the caller's write."""
 
         def change(connection: sqlite3.Connection) -> None:
-            with _transaction(connection):
+            with transaction(connection):
                 work(connection)
 
         self._database.attempt(change)
@@ -438,7 +439,7 @@ class PaperIndex:
 
 def _prepare(connection: sqlite3.Connection) -> None:
     [version] = connection.execute("PRAGMA user_version").fetchone()
-    with _transaction(connection):
+    with transaction(connection):
         if version != _VERSION:
             for (name,) in connection.execute(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN "
@@ -448,20 +449,6 @@ def _prepare(connection: sqlite3.Connection) -> None:
         for statement in _SCHEMA.split(";"):
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {_VERSION}")
-
-
-@contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    if connection.in_transaction:
-        yield
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def _mtime(folder: Path) -> int | None:
