@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.plugins.manifests.tool_spec import ToolSpec
+from carrel.tools.host_spec import host_spec
 from carrel.tools.host_tool import HostTool
 
 from .answer import read_answer
@@ -46,17 +46,7 @@ class DocumentReadTool(HostTool):
         self._reader = reader
         self._folders = config.documents.folders
         self._recent: RecentDocuments[bytes, ReadDocument] = RecentDocuments()
-        spec = ToolSpec(
-            name=NAME,
-            title="Read a document",
-            description=_DESCRIPTION,
-            input_schema=INPUT_SCHEMA,
-            output_schema=OUTPUT_SCHEMA,
-            read_only=True,
-            destructive=False,
-            idempotent=True,
-            open_world=True,
-        )
+        spec = host_spec(NAME, "Read a document", _DESCRIPTION, INPUT_SCHEMA, OUTPUT_SCHEMA)
         super().__init__(spec, reader.limits)
 
     def answer(self, arguments: Mapping[str, Any], call: Call) -> dict[str, Any]:

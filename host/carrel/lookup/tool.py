@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.plugins.manifests.tool_spec import ToolSpec
+from carrel.tools.host_spec import host_spec
 from carrel.tools.host_tool import HostTool
 
 from .run import MAX_IDS, NAME, Lookup
@@ -39,16 +39,8 @@ class LookupTool(HostTool):
 
     def __init__(self, lookup: Lookup) -> None:
         self._lookup = lookup
-        spec = ToolSpec(
-            name=NAME,
-            title="Look up works",
-            description=_DESCRIPTION,
-            input_schema=input_schema(MAX_IDS),
-            output_schema=output_schema(),
-            read_only=True,
-            destructive=False,
-            idempotent=True,
-            open_world=True,
+        spec = host_spec(
+            NAME, "Look up works", _DESCRIPTION, input_schema(MAX_IDS), output_schema()
         )
         super().__init__(spec, lookup.limits)
 

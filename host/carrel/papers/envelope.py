@@ -14,6 +14,7 @@ from carrel.exchange import Call, Limits
 from carrel.files.local_paths import without_paths
 from carrel.plugins.manifests.tool_spec import ToolSpec
 from carrel.plugins.schemas.schema import compile_schema, validation_faults
+from carrel.tools.host_spec import host_spec, object_schema
 from carrel.tools.host_tool import HostTool
 
 from .errors import PAPER_CODES, PaperCode, PaperError
@@ -165,22 +166,15 @@ def paper_spec(
         writes: whether it changes the store or the log.
         network: whether it makes requests.
     """
-    return ToolSpec(
-        name=name,
-        title=title,
-        description=description,
-        # Further members are taken, so that they are refused in an envelope and not before.
-        input_schema={
-            "type": "object",
-            "properties": properties,
-            **({"required": list(required)} if required else {}),
-            "additionalProperties": True,
-        },
-        output_schema=output,
-        read_only=not writes,
-        destructive=False,
-        idempotent=True,
-        open_world=network,
+    # Further arguments are valid here, so that they are refused in an envelope and not before.
+    return host_spec(
+        name,
+        title,
+        description,
+        object_schema(properties, required, additional=True),
+        output,
+        writes=writes,
+        network=network,
     )
 
 

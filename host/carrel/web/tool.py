@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.errors import ArgumentError
-from carrel.plugins.manifests.tool_spec import ToolSpec
+from carrel.tools.host_spec import host_spec
 from carrel.tools.host_tool import HostTool
 
 from .answer import page_answer
@@ -96,17 +96,7 @@ class WebReadTool(HostTool):
 
     def __init__(self, reader: WebReader) -> None:
         self._reader = reader
-        spec = ToolSpec(
-            name=NAME,
-            title="Read a web page",
-            description=_DESCRIPTION,
-            input_schema=INPUT_SCHEMA,
-            output_schema=OUTPUT_SCHEMA,
-            read_only=True,
-            destructive=False,
-            idempotent=True,
-            open_world=True,
-        )
+        spec = host_spec(NAME, "Read a web page", _DESCRIPTION, INPUT_SCHEMA, OUTPUT_SCHEMA)
         super().__init__(spec, reader.limits)
 
     def answer(self, arguments: Mapping[str, Any], call: Call) -> dict[str, Any]:

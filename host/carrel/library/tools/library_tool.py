@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.plugins.manifests.tool_spec import ToolSpec
+from carrel.tools.host_spec import host_spec, object_schema
 from carrel.tools.host_tool import HostTool
 
 if TYPE_CHECKING:
     from carrel.exchange import Call, Limits
     from carrel.library.shared import SharedLibrary
+    from carrel.plugins.manifests.tool_spec import ToolSpec
 
 Schema = dict[str, Any]
 Answer = Callable[[Mapping[str, Any], "Call"], dict[str, Any]]
@@ -109,19 +110,14 @@ def library_spec(
         idempotent: whether a repeated call changes nothing more.
         network: whether its result has text from outside.
     """
-    return ToolSpec(
-        name=name,
-        title=title,
-        description=description,
-        input_schema={
-            "type": "object",
-            "properties": properties,
-            **({"required": list(required)} if required else {}),
-            "additionalProperties": False,
-        },
-        output_schema=output,
-        read_only=not writes,
+    return host_spec(
+        name,
+        title,
+        description,
+        object_schema(properties, required),
+        output,
+        writes=writes,
         destructive=destructive,
         idempotent=idempotent,
-        open_world=network,
+        network=network,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.plugins.manifests.tool_spec import ToolSpec
+from carrel.tools.host_spec import host_spec
 from carrel.tools.host_tool import HostAnswer, HostTool, host_limits
 
 from .results import Searcher
@@ -31,17 +31,7 @@ class WebSearchTool(HostTool):
 
     def __init__(self, searcher: Searcher, config: Config) -> None:
         self._searcher = searcher
-        spec = ToolSpec(
-            name=NAME,
-            title="Search the web",
-            description=_DESCRIPTION,
-            input_schema=INPUT_SCHEMA,
-            output_schema=OUTPUT_SCHEMA,
-            read_only=True,
-            destructive=False,
-            idempotent=True,
-            open_world=True,
-        )
+        spec = host_spec(NAME, "Search the web", _DESCRIPTION, INPUT_SCHEMA, OUTPUT_SCHEMA)
         super().__init__(spec, host_limits(config, WALL_SECONDS))
 
     def answer(self, arguments: Mapping[str, Any], call: Call) -> HostAnswer:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.plugins.manifests.tool_spec import ToolSpec
+from carrel.tools.host_spec import host_spec, object_schema
 from carrel.tools.host_tool import HostAnswer, HostTool
 from carrel.web.answers import TRUST
 
 if TYPE_CHECKING:
     from carrel.exchange import Call, Limits
+    from carrel.plugins.manifests.tool_spec import ToolSpec
 
 Schema = dict[str, Any]
 Answer = Callable[[Mapping[str, Any], "Call"], dict[str, Any] | HostAnswer]
@@ -89,32 +90,21 @@ def spec_of(
     network: bool = True,
 ) -> ToolSpec:
     """Returns the description of a tool."""
-    return ToolSpec(
-        name=name,
-        title=title,
-        description=description,
-        input_schema={
-            "type": "object",
-            "required": list(required),
-            "additionalProperties": False,
-            "properties": inputs,
-        },
-        output_schema=output,
-        read_only=not writes,
-        destructive=False,
+    return host_spec(
+        name,
+        title,
+        description,
+        object_schema(inputs, required),
+        output,
+        writes=writes,
         idempotent=not writes,
-        open_world=network,
+        network=network,
     )
 
 
 def output_schema(members: Schema, *required: str) -> Schema:
     """Returns the schema of a result with these members."""
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": list(required),
-        "properties": members,
-    }
+    return object_schema(members, required)
 
 
 def linkable_schema(members: Schema, *required: str) -> Schema:
