@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from .call import CacheHit, Call, ProgressHandler
 from .denials import report_denials
-from .download import FILE_STATUSES, FileFetcher, FileHead, FileRefusedError, FileSink
+from .download import (
+    FILE_STATUSES,
+    FileFetcher,
+    FileHead,
+    FileRefusedError,
+    FileSink,
+    MemorySink,
+)
 from .fetcher import (
     AnswerDiscarder,
     AnswerSettler,
@@ -35,6 +42,7 @@ __all__ = [
     "FileSink",
     "Headers",
     "Limits",
+    "MemorySink",
     "Method",
     "Outcome",
     "ProgressHandler",

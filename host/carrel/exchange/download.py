@@ -61,6 +61,48 @@ class FileSink(Protocol):
         ...
 
 
+class MemorySink:
+    """A sink that receives a file of limited size into memory.
+
+    Args:
+        most: bytes of the largest file.
+        what: the refusal's words for the file.
+        advice: what the refusal suggests.
+
+    Attributes:
+        data: what has been received.
+        refusal: why the file was refused; empty if it was not.
+    """
+
+    def __init__(self, most: int, what: str = "the file", advice: str = "") -> None:
+        self._most = most
+        self._what = what
+        self._advice = advice
+        self.data = bytearray()
+        self.refusal = ""
+
+    def range_headers(self) -> Headers:
+        """Requests the whole file at every attempt."""
+        return ()
+
+    def begin(self, head: FileHead) -> None:
+        """Begins anew; refuses a file that is stated to be too large."""
+        self.data.clear()
+        if head.size is not None and head.size > self._most:
+            self._refuse()
+
+    def write(self, piece: bytes) -> None:
+        """Takes a piece unless the file is then too large."""
+        if len(self.data) + len(piece) > self._most:
+            self._refuse()
+        self.data += piece
+
+    def _refuse(self) -> None:
+        advice = f"; {self._advice}" if self._advice else ""
+        self.refusal = f"{self._what} has more than {self._most:,} bytes{advice}"
+        raise FileRefusedError(self.refusal)
+
+
 @runtime_checkable
 class FileFetcher(Protocol):
     """A fetcher that downloads files."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
 
 Method = Literal["GET", "HEAD", "POST"]
 Headers = tuple[tuple[str, str], ...]
@@ -58,6 +58,18 @@ class FailureKind(StrEnum):
     TOO_LARGE = "too-large"
     UNREACHABLE = "unreachable"
     UNDECODABLE = "undecodable"
+
+    @property
+    def error_code(self) -> str:
+        """The code of `contract/v1/errors.json` for a call that ends with this failure."""
+        return _ERROR_CODES.get(self, self.name.lower())
+
+
+#: Kinds of failure whose error code has another name.
+_ERROR_CODES: Final = {
+    FailureKind.UNREACHABLE: "upstream_unavailable",
+    FailureKind.UNDECODABLE: "upstream_invalid",
+}
 
 
 @dataclass(frozen=True, slots=True)

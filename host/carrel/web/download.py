@@ -13,7 +13,7 @@ from carrel.exchange import (
     FailureKind,
     FileHead,
     FileRefusedError,
-    Headers,
+    MemorySink,
 )
 
 if TYPE_CHECKING:
@@ -25,15 +25,6 @@ NAME: Final = "web_read"
 ACCEPT: Final = "text/html, application/xhtml+xml, application/pdf;q=0.9, */*;q=0.5"
 #: Statuses that say that there is no such page.
 _ABSENT: Final = frozenset({404, 410})
-#: Kind of failure → code of `contract/v1/errors.json`.
-_CODES: Final = {
-    FailureKind.DENIED: "denied",
-    FailureKind.TIMEOUT: "timeout",
-    FailureKind.RATE_LIMITED: "rate_limited",
-    FailureKind.TOO_LARGE: "too_large",
-    FailureKind.UNREACHABLE: "upstream_unavailable",
-    FailureKind.UNDECODABLE: "upstream_invalid",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,40 +106,20 @@ def as_error(failure: Failure) -> SourceError:
         extra["denial_context"] = {name: value for name, value in context.items() if value}
     if failure.kind is FailureKind.RATE_LIMITED:
         extra["retry_after_seconds"] = failure.seconds
-    return SourceError(_CODES[failure.kind], failure.message, plugin="", tool=NAME, extra=extra)
+    return SourceError(failure.kind.error_code, failure.message, plugin="", tool=NAME, extra=extra)
 
 
-class _PageSink:
-    """Receives a page into memory; a `carrel.exchange.FileSink`."""
+class _PageSink(MemorySink):
+    """Receives a page into memory."""
 
     def __init__(self, most: int) -> None:
-        self._most = most
-        self.data = bytearray()
+        advice = "the setting limits.response_bytes changes the limit"
+        super().__init__(most, "the page", advice)
         self.media_type = ""
-        self.refusal = ""
-
-    def range_headers(self) -> Headers:
-        """Requests the whole page at every attempt."""
-        return ()
 
     def begin(self, head: FileHead) -> None:
         """Begins anew; refuses a page that is stated to be too large, or a part of one."""
-        self.data.clear()
         self.media_type = head.headers.get("content-type", "")
         if head.offset:
             raise FileRefusedError("a part of the page was not requested")
-        if head.size is not None and head.size > self._most:
-            self._refuse()
-
-    def write(self, piece: bytes) -> None:
-        """Takes a piece unless the page is then too large."""
-        if len(self.data) + len(piece) > self._most:
-            self._refuse()
-        self.data += piece
-
-    def _refuse(self) -> None:
-        self.refusal = (
-            f"the page has more than {self._most:,} bytes; the setting limits.response_bytes "
-            "changes the limit"
-        )
-        raise FileRefusedError(self.refusal)
+        super().begin(head)

@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from carrel.exchange import (
     Call,
     Failure,
-    FailureKind,
-    FileHead,
-    FileRefusedError,
-    Headers,
+    MemorySink,
     Outcome,
     Verdict,
 )
@@ -32,15 +29,6 @@ if TYPE_CHECKING:
 _TEXTS: Final = {"jats": "*/*", "html": "text/html"}
 #: Statuses that say that there is no such copy.
 _ABSENT: Final = frozenset({404, 410, 451})
-#: Kind of failure → code of `contract/v1/errors.json`.
-_CODES: Final = {
-    FailureKind.DENIED: "denied",
-    FailureKind.TIMEOUT: "timeout",
-    FailureKind.RATE_LIMITED: "rate_limited",
-    FailureKind.TOO_LARGE: "too_large",
-    FailureKind.UNREACHABLE: "upstream_unavailable",
-    FailureKind.UNDECODABLE: "upstream_invalid",
-}
 
 
 class NoCopyError(Exception):
@@ -121,7 +109,7 @@ def _text(plugin: Plugin, url: str, accept: str, call: Call) -> Received:
 
 
 def _bytes(plugin: Plugin, url: str, most: int, call: Call) -> Received:
-    sink = _MemorySink(most)
+    sink = MemorySink(most)
     outcome = plugin.download(url, sink, call)
     if sink.refusal:
         raise NoCopyError(sink.refusal, code="too_large")
@@ -135,39 +123,10 @@ def _require_success(outcome: Outcome, call: Call) -> None:
     if call.fatal is not None:
         raise call.fatal
     if isinstance(outcome, Failure):
-        raise NoCopyError(outcome.message, code=_CODES[outcome.kind])
+        raise NoCopyError(outcome.message, code=outcome.kind.error_code)
     if outcome.status in _ABSENT:
         told = f"there is none (status {outcome.status})"
         raise NoCopyError(told, outcome="consulted_no_record", code="not_found")
     if not 200 <= outcome.status < 300:
         code = "upstream_invalid" if outcome.status < 500 else "upstream_unavailable"
         raise NoCopyError(f"answered with status {outcome.status}", code=code)
-
-
-class _MemorySink:
-    """Receives a file into memory; a `carrel.exchange.FileSink`."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self.data = bytearray()
-        self.refusal = ""
-
-    def range_headers(self) -> Headers:
-        """Requests the whole file at every attempt."""
-        return ()
-
-    def begin(self, head: FileHead) -> None:
-        """Begins anew; refuses a file that is stated to be too large."""
-        self.data.clear()
-        if head.size is not None and head.size > self._most:
-            self._refuse()
-
-    def write(self, piece: bytes) -> None:
-        """Takes a piece unless the file is then too large."""
-        if len(self.data) + len(piece) > self._most:
-            self._refuse()
-        self.data += piece
-
-    def _refuse(self) -> None:
-        self.refusal = f"the file has more than {self._most:,} bytes"
-        raise FileRefusedError(self.refusal)

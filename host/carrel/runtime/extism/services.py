@@ -41,15 +41,6 @@ _HOST_HEADERS = frozenset(
 )
 _LEVELS = ("debug", "debug", "info", "warn", "error")
 
-_CODES = {
-    FailureKind.DENIED: "denied",
-    FailureKind.TIMEOUT: "timeout",
-    FailureKind.RATE_LIMITED: "rate_limited",
-    FailureKind.TOO_LARGE: "too_large",
-    FailureKind.UNREACHABLE: "upstream_unavailable",
-    FailureKind.UNDECODABLE: "upstream_invalid",
-}
-
 
 def define_services(engine: wasmtime.Engine, current: Callable[[], Execution]) -> Linker:
     """Returns a linker that defines the interface.
@@ -206,5 +197,5 @@ def _failed(execution: Execution, failure: Failure) -> SourceError:
     if call.attempts:
         extra["attempts"] = call.attempts[-20:]
     return SourceError(
-        _CODES[failure.kind], message, plugin=call.plugin, tool=call.tool, extra=extra
+        failure.kind.error_code, message, plugin=call.plugin, tool=call.tool, extra=extra
     )
