@@ -14,6 +14,7 @@ from carrel.cli.command import command
 from carrel.cli.document import STDIN, read_document
 from carrel.cli.output import stdout_is_terminal, write_json, write_json_text, write_text
 from carrel.cli.progress import Progress
+from carrel.cli.reading_options import FORMATS, format_option, part_options
 from carrel.cli.report import FAILED, OK, report
 from carrel.cli.session import Host, Session
 from carrel.errors import ArgumentError, CarrelError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from .parts import DocumentPart
     from .reading import ReadDocument
 
-_FORMATS = ("markdown", "text", "json")
+_FORMATS = (*FORMATS, "json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +53,11 @@ class _Wanted:
 
 @command("read", example="read paper.pdf --section Methods")
 @click.argument("files", metavar="[FILE… | -]", nargs=-1, type=click.UNPROCESSED)
-@click.option(
-    "--format",
-    "text_format",
-    type=click.Choice(_FORMATS),
-    default=_FORMATS[0],
-    help="markdown is the default; json is the document with all that was read of it.",
+@format_option(
+    _FORMATS, "markdown is the default; json is the document with all that was read of it."
 )
 @click.option("--pages", metavar="RANGE", help="Only these pages, such as 3-7.")
-@click.option("--section", metavar="HEADING", help="Only the section below this heading.")
-@click.option(
-    "--from",
-    "start",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=0,
-    help="Begin at this character, as the end of a cut text says.",
-)
-@click.option(
-    "--max-chars",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="At most so many characters, to the end of a paragraph.",
-)
+@part_options(1, section="this heading")
 @click.option("--jsonl", is_flag=True, help="One line of JSON for each file.")
 def read(  # noqa: PLR0917 - click hands all of them by name
     session: Session,
@@ -82,7 +65,7 @@ def read(  # noqa: PLR0917 - click hands all of them by name
     text_format: str,
     pages: str | None,
     section: str | None,
-    start: int,
+    start: int | None,
     max_chars: int | None,
     jsonl: bool,
 ) -> int:
@@ -97,7 +80,7 @@ def read(  # noqa: PLR0917 - click hands all of them by name
     if text_format == "json" and (section is not None or start or max_chars is not None or jsonl):
         whole = "--format json gives the whole document"
         raise ArgumentError([f"{whole}; --jsonl, --section, --from and --max-chars are for text"])
-    wanted = _Wanted(text_format, pages, section, start, max_chars)
+    wanted = _Wanted(text_format, pages, section, start or 0, max_chars)
     config = session.config()
     cap = config.limits_for("").response_bytes
     with session.open(config) as host:

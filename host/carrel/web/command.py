@@ -10,6 +10,7 @@ import click
 from carrel.cli.command import AS_JSON, EXCHANGE, ExampleGroup, command
 from carrel.cli.output import stdout_is_terminal, write_json_text, write_text
 from carrel.cli.progress import Progress
+from carrel.cli.reading_options import format_option, part_options
 from carrel.cli.report import OK, complain
 from carrel.cli.session import Session
 from carrel.errors import ConfigError
@@ -29,27 +30,8 @@ web.example = "web read https://www.rfc-editor.org/rfc/rfc9309.html"
     options=(AS_JSON, *EXCHANGE),
 )
 @click.argument("url", metavar="URL")
-@click.option("--section", metavar="HEADING", help="Only the section below this heading or number.")
-@click.option(
-    "--from",
-    "start",
-    metavar="N",
-    type=click.IntRange(min=0),
-    help="Begin at this character, as the end of a cut text says.",
-)
-@click.option(
-    "--max-chars",
-    metavar="N",
-    type=click.IntRange(MIN_LENGTH, MAX_LENGTH),
-    help="At most so many characters, to the end of a paragraph.",
-)
-@click.option(
-    "--format",
-    "text_format",
-    type=click.Choice(("markdown", "text")),
-    default="markdown",
-    help="markdown is the default.",
-)
+@part_options(MIN_LENGTH, MAX_LENGTH)
+@format_option()
 @click.option("--raw", is_flag=True, help="The page's source as it came.")
 def read_command(  # noqa: PLR0917 - click passes options by name
     session: Session,

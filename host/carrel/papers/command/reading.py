@@ -10,6 +10,7 @@ import click
 from carrel.cli.command import AS_JSON, EXCHANGE, command
 from carrel.cli.output import stdout_is_terminal, write_json, write_json_text, write_text
 from carrel.cli.progress import Progress
+from carrel.cli.reading_options import format_option, part_options
 from carrel.cli.report import OK, complain
 from carrel.documents.schema import MAX_CHARS, MIN_CHARS
 from carrel.papers.errors import exit_code_of
@@ -28,30 +29,11 @@ if TYPE_CHECKING:
     options=(AS_JSON, *EXCHANGE),
 )
 @click.argument("ref", metavar="REF")
-@click.option("--section", metavar="HEADING", help="Only the section below this heading or number.")
-@click.option(
-    "--from",
-    "start",
-    metavar="N",
-    type=click.IntRange(min=0),
-    help="Begin at this character, as the end of a cut text says.",
-)
-@click.option(
-    "--max-chars",
-    metavar="N",
-    type=click.IntRange(MIN_CHARS, MAX_CHARS),
-    help="At most so many characters, to the end of a paragraph.",
-)
+@part_options(MIN_CHARS, MAX_CHARS)
 @click.option(
     "--form", type=click.Choice(FORMS), help="Only this form; the best there is if absent."
 )
-@click.option(
-    "--format",
-    "text_format",
-    type=click.Choice(("markdown", "text")),
-    default="markdown",
-    help="markdown is the default.",
-)
+@format_option()
 def read_command(  # noqa: PLR0917 - click passes options by name
     session: Session,
     ref: str,
