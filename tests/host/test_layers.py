@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,18 +44,22 @@ BELOW: dict[str, set[str]] = {
 #: What each layer may import of Carrel. A name includes the modules below it.
 ALLOWED: dict[str, set[str]] = {
     "_lazy": set(),
+    "contract": set(),
+    "credentials": set(),
+    "errors": set(),
     "files": set(),
     "principal": set(),
     "telemetry": set(),
+    "version": set(),
     "text": {"errors"},
-    "state": {"errors", "files", "text"},
+    "state": {"errors", "files"},
     "exchange": {"errors", "telemetry"},
     "runtime": {"errors", "exchange", "files", "telemetry", "text"},
     "fetch": {"_lazy", "errors", "exchange", "files", "state", "telemetry", "text"},
     "trust": {"errors", "oci", "text"},
     "oci": {"errors", "fetch", "files", "text"},
     "config": {"errors", "exchange", "fetch", "files", "state", "trust"},
-    "awaiting": {"exchange", "runtime"},
+    "awaiting": {"exchange"},
     "plugins": {
         "awaiting",
         "config",
@@ -72,7 +77,7 @@ ALLOWED: dict[str, set[str]] = {
         "trust",
     },
     "records": {"contract", "errors", "text"},
-    "bibliography": {"errors", "records", "text"},
+    "bibliography": {"errors", "records"},
     "tools": {
         "version",
         "_lazy",
@@ -124,7 +129,6 @@ ALLOWED: dict[str, set[str]] = {
         "files",
         "plugins",
         "principal",
-        "state",
         "telemetry",
         "text",
         "tools",
@@ -132,7 +136,8 @@ ALLOWED: dict[str, set[str]] = {
 }
 
 
-def imports_of(path: Path) -> set[str]:
+@cache
+def imports_of(path: Path) -> frozenset[str]:
     """Returns the modules of Carrel that a file names in its imports, first part only."""
     package = ("carrel", *path.relative_to(PACKAGE).parent.parts)
     found: set[str] = set()
@@ -146,7 +151,7 @@ def imports_of(path: Path) -> set[str]:
                 found |= {f"carrel.{one.name}" for one in node.names}
             else:
                 found.add(module)
-    return {name.split(".")[1] for name in found if name.startswith("carrel.")}
+    return frozenset(name.split(".")[1] for name in found if name.startswith("carrel."))
 
 
 def files_of(layer: str) -> list[Path]:
@@ -161,6 +166,18 @@ def test_no_layer_imports_upwards(layer: str) -> None:
         for path in files_of(layer)
     }
     assert {path: names for path, names in strays.items() if names} == {}
+
+
+@pytest.mark.parametrize("layer", ALLOWED)
+def test_a_layer_may_import_only_what_it_does_import(layer: str) -> None:
+    used = frozenset[str]().union(*(imports_of(path) for path in files_of(layer)))
+    assert ALLOWED[layer] - used == set(), "remove it from the rules"
+
+
+def test_every_package_has_a_rule() -> None:
+    found = {path.stem for path in PACKAGE.glob("[!_]*.py")}
+    found |= {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert found - ALLOWED.keys() - {feature.name for feature in FEATURES} == {"api", "cli"}
 
 
 @pytest.mark.parametrize("feature", [feature.name for feature in FEATURES])
