@@ -1,4 +1,4 @@
-"""The interface through which the server reports requests and calls to an operator's view."""
+"""Defines the interface by which the server reports requests and calls to an observer."""
 
 from __future__ import annotations
 

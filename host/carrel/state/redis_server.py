@@ -97,13 +97,13 @@ class RedisServer:
 
     @property
     def born_key(self) -> str:
-        """The key that says since when the server has had data, in microseconds since 1970."""
+        """The key with the time of the first entry, in microseconds since 1970."""
         return self.key("born")
 
     def begin(self) -> None:
-        """Notes since when the server has had data, if it does not know.
+        """Writes the time of the first entry, if the server has none.
 
-        A server that restarted without its data has forgotten who did what until then.
+        A server that restarted without its data gets a later time: what happened before is lost.
 
         Raises:
             StateError: the server is gone, refuses, or is full.

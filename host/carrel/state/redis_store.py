@@ -1,4 +1,4 @@
-"""A key-value store in Redis.
+"""Implements the key-value store in Redis.
 
 Each entry is a Redis string that expires by itself. Three keys of a namespace say what it holds: a
 sorted set of the keys by when they expire, a hash of their sizes, and their sum. Every change is

@@ -1,4 +1,4 @@
-"""A key-value store in one SQLite file for each namespace.
+"""Implements the key-value store in one SQLite file for each namespace.
 
 Transactions are short and immediate, and the journal is a WAL: a killed process leaves the whole
 change or none of it. Entries that have expired are invisible at once and deleted by the next write.

@@ -1,9 +1,9 @@
 """Marks passages of a text that address a model in place of a person.
 
-What a page hides is removed before (`plugins/page`), as are characters that nobody sees
+What a page hides is removed before (`plugins/page`), as are invisible characters
 (`carrel.documents.invisible`). What a person can see stays, because an article about injections
-quotes them; this module says where such passages are, so that the text is read with care. It is a
-help and no wall: words can be chosen that no list has.
+quotes them; this module says where such passages are, so that the text is read with care. It
+detects known phrases only: an attacker can choose others.
 """
 
 from __future__ import annotations

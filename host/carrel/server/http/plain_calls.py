@@ -1,4 +1,4 @@
-"""Fast path of HTTP: answers plain tool calls without the SDK.
+"""Answers plain tool calls over HTTP without the SDK: the fast path.
 
 For each request the SDK creates streams, tasks and models, which takes longer than a small call. A
 plain call (see `fast_path`) of an initialised session, or of revision 2026-07-28, needs none of

@@ -1,4 +1,4 @@
-"""One request over HTTP, as the gate knows it."""
+"""Reads one request over HTTP, and records its status and its end."""
 
 from __future__ import annotations
 

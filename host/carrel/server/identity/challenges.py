@@ -1,6 +1,6 @@
-"""Writes what a client without access is told: challenges and metadata (RFC 6750, RFC 9728).
+"""Writes the responses to a client without access: challenges and metadata (RFC 6750, RFC 9728).
 
-A challenge says no more than the standards ask for; the reason of a refusal is in the log only.
+A challenge has only what the standards require; the reason of a refusal is in the log only.
 """
 
 from __future__ import annotations

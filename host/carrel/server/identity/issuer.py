@@ -27,7 +27,7 @@ PAUSE_SECONDS: Final = 10.0
 
 
 class KeysUnavailableError(Exception):
-    """The keys cannot be had, so no token can be verified."""
+    """The keys cannot be downloaded, so no token can be verified."""
 
 
 class IssuerKeys:
@@ -86,7 +86,7 @@ class IssuerKeys:
         return self._age() <= self._settings.keys_keep_seconds
 
     async def _refreshed(self) -> bool:
-        """Waits for a download, unless the last one was just now; returns whether one ended."""
+        """Waits for a download, unless one has just ended; returns whether one ended."""
         running = self._begin()
         if running is None:
             return False

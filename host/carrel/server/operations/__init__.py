@@ -1,4 +1,4 @@
-"""What an operator sees of a running server: health, metrics, traces, logs, audit, a page.
+"""Shows a running server to its operator: health, metrics, traces, logs, audit, a page.
 
 Read `operations` first: it is one server's observer and holds the rest. Counting: `catalogue`
 (every metric), `exposition` (families and Prometheus' text), `process` (memory and processor time).

@@ -1,8 +1,8 @@
-"""The audit log: denials, refusals of clients and approvals, one JSON object a line.
+"""Writes the audit log: denials, refusals of clients and approvals, one JSON object a line.
 
 The file is only appended to, and only its owner may read it. Each line is one write, so several
-processes may share the file. Before a line the path is compared with the open file: a file that
-was renamed is continued under the old name by nobody, and a new one is made.
+processes may share the file. Before each line the path is compared with the open file; if the file
+was renamed or deleted, a new one is made at the path.
 
 While the file cannot be written, lines are kept in memory, `is_failing` is true, and one error is
 logged. The next line that can be written is preceded by those that were kept.

@@ -1,4 +1,6 @@
-"""Every metric of a server. `docs/reference/metrics.md` has the same table; a test compares them.
+"""Lists every metric of a server.
+
+`docs/reference/metrics.md` has the same table; a test compares them.
 
 Label values are bounded: names of plugins, tools and upstreams are the configuration's, codes and
 reasons are closed lists. No label is a URL, a host of the public web, or text of a client. The

@@ -102,7 +102,7 @@ class Gauges:
 
     @property
     def toolbox(self) -> Toolbox | None:
-        """The server's own toolbox, whoever asks; None before it is loaded."""
+        """The server's own toolbox, for every principal; None before it is loaded."""
         if self.loader is None:
             return None
         with acting_as(LOCAL):

@@ -1,4 +1,4 @@
-"""The calls that run now, and the denials of late, for the page and for the audit log."""
+"""Lists the running calls and the last denials, for the page and for the audit log."""
 
 from __future__ import annotations
 

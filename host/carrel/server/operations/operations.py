@@ -1,4 +1,4 @@
-"""What an operator sees of one server: counts and records what its calls do.
+"""Counts and records what the calls of one server do, for its operator.
 
 `Operations` is the process's observer while it is open, so the fetch layer and the sandbox report
 to it (`carrel.telemetry`). The server tells it when a request begins and where its parts are.

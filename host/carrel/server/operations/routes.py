@@ -1,4 +1,4 @@
-"""The paths beside `/mcp`: probes, metrics, and the page for people with its data.
+"""Serves the paths beside `/mcp`: probes, metrics, and the page for people with its data.
 
 The gate has checked the headers, `Host` and `Origin`, and for all but the open paths who asks.
 """

@@ -1,4 +1,4 @@
-"""The data of the page for people, as JSON: plugins, calls, upstreams, denials.
+"""Collects the data of the page for people, as JSON: plugins, calls, upstreams, denials.
 
 A principal sees its own calls and denials. The local user, and a principal that may operate the
 server, see those of all.

@@ -1,4 +1,4 @@
-"""OpenTelemetry traces: a span for each call, each run of a guest, each attempt at an upstream.
+"""Sends OpenTelemetry spans: one for each call, run of a guest, and attempt at an upstream.
 
 A call's span continues the client's trace: `traceparent` in the request's `_meta`, else in the
 HTTP headers. The client decides the trace's id and may say that it is not sampled. It cannot make

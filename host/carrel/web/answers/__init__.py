@@ -1,4 +1,4 @@
-"""What the answers of the toolset `web` have in common: their label and the kinds of failures.
+"""Defines the label and the kinds of failures of all answers of the toolset `web`.
 
 Carrel's tools raise `carrel.errors`; `failures` says which kind of failure an error is, for results
 that list failures and for the surface `web-researcher`, whose errors have these members.

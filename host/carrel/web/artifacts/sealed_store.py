@@ -1,7 +1,7 @@
 """Keeps encrypted values of principals in a key-value store.
 
-A value's name has the principal, so nobody reaches a value of somebody else, even by its id. The
-principal's own name is hashed: it may be an address or a subject of an identity provider.
+A value's key contains the principal, so one principal cannot read a value of another, even by its
+id. The principal's own name is hashed: it may be an address or a subject of an identity provider.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Encrypts values at rest with AES-256-GCM.
 
 The key is random, made once per installation, and kept in a file that only its owner can read, in
-the configuration's data folder. Whoever copies the database without that file cannot read it.
+the configuration's data folder. A copy of the database cannot be read without that file.
 Replicas that share a store share the key by the setting `web.key_file`.
 """
 

@@ -61,7 +61,7 @@ class Pages(Protocol):
         """Reads a page.
 
         Raises:
-            CarrelError: it cannot be had, or is not a page's content.
+            CarrelError: it cannot be downloaded, or is not a page's content.
         """
         ...
 

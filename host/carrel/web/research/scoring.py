@@ -111,7 +111,7 @@ def authority_tier(url: str) -> str:
 
 
 def _quality(page: PageText) -> float:
-    """By the length of the text, its paragraphs, and whether the reader has it whole."""
+    """Scores the length of the text, its share of paragraphs, and its completeness."""
     length = min(1.0, len(page.text) / _ARTICLE)
     paragraphs = [one for one in page.text.split("\n\n") if len(one) > 80]
     prose = min(1.0, sum(map(len, paragraphs)) / max(1, len(page.text)) * 1.25)

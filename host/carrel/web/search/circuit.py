@@ -1,4 +1,4 @@
-"""A circuit breaker for each provider: a failing one is left alone for a minute."""
+"""Implements a circuit breaker for each provider: open for a minute after repeated failures."""
 
 from __future__ import annotations
 

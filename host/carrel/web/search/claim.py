@@ -29,8 +29,8 @@ _STOP: Final = frozenset(
 def claim_signal(claim: str, snippet: str) -> str:
     """Returns the sentence of a snippet that has most of a claim's words; empty if none has one.
 
-    Of several with equally many the first; numbers count twice, because claims stand and fall with
-    them.
+    Of several with equally many the first; numbers count twice, because a claim with
+    another number is another claim.
     """
     wanted = _words(claim)
     if not wanted:

@@ -1,4 +1,4 @@
-"""Lenses: lists of hosts that a search is restricted to, one TOML file each.
+"""Reads lenses: lists of hosts that a search is restricted to, one TOML file each.
 
 Carrel's own are in the folder `lenses` beside this module; the operator's are in the folder that
 `web.lens_folder` names, and take precedence. A file has `hosts`, and may have `about` for people

@@ -69,7 +69,7 @@ class _Attempt:
 
 @dataclass(slots=True)
 class _Run:
-    """One search on its way through the providers."""
+    """One search, with the providers that were asked so far."""
 
     query: SearchQuery
     lens: Lens | None

@@ -1,4 +1,4 @@
-"""A host tool whose answer is a function, and the pieces of its schemas."""
+"""Defines a host tool that answers by a function, and parts of the schemas of such tools."""
 
 from __future__ import annotations
 
