@@ -45,7 +45,7 @@ class TestTable:
         assert things.get("b") is None
         assert things.get("a") is not None
 
-    def test_one_that_may_not_be_removed_stays(self) -> None:
+    def test_an_entry_in_use_is_not_removed(self) -> None:
         things = table()
         things.put("kept", Thing(removable=False))
         for number in range(1000):
@@ -54,7 +54,7 @@ class TestTable:
         assert things.get("kept") is not None
         assert len(things) <= 4
 
-    def test_more_than_the_limit_stay_while_they_are_in_use(self) -> None:
+    def test_entries_in_use_may_exceed_the_limit(self) -> None:
         things = table()
         busy = [Thing(removable=False) for _ in range(50)]
         for number, thing in enumerate(busy):
@@ -66,7 +66,7 @@ class TestTable:
             things.put(f"new {number}", Thing())
         assert len(things) <= 4
 
-    def test_one_that_is_referred_to_is_found_again(self) -> None:
+    def test_a_referenced_entry_is_found(self) -> None:
         things = table()
         held = Thing()
         things.put("held", held)

@@ -105,7 +105,7 @@ def test_a_request_takes_one_round_trip_to_redis(
     assert "cmdstat_eval" not in commands
 
 
-def test_a_pause_that_one_replica_is_told_applies_to_all(
+def test_a_pause_applies_to_all_replicas(
     make_replica: MakeReplica, redis_settings: RedisSettings, upstream: Upstream
 ) -> None:
     one, other = make_replica(redis_settings), make_replica(redis_settings)
@@ -118,7 +118,7 @@ def test_a_pause_that_one_replica_is_told_applies_to_all(
     assert len(upstream.seen) == 1
 
 
-def test_a_partition_s_pace_is_not_another_s(
+def test_each_partition_has_its_own_pace(
     make_replica: MakeReplica, redis_settings: RedisSettings, upstream: Upstream
 ) -> None:
     upstream.on("/a", Reply(429, [("retry-after", "300")]))
@@ -268,7 +268,7 @@ def test_the_pace_holds_while_redis_is_killed_frozen_and_emptied(
     )
 
 
-def test_a_pause_that_could_not_be_told_is_told_later(
+def test_a_pause_is_reported_after_the_store_returns(
     make_replica: MakeReplica, upstream: Upstream, tmp_path: Path
 ) -> None:
     with RedisProcess(tmp_path / "redis") as process:

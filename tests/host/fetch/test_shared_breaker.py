@@ -75,7 +75,7 @@ def test_an_ordinary_request_tells_nothing() -> None:
     assert store.outcomes == []
 
 
-def test_failures_are_told_and_a_success_forgets_them() -> None:
+def test_failures_are_shared_and_a_success_resets_them() -> None:
     store = Told()
     breaker = make(store, StillClock())
     breaker.failed()
@@ -98,7 +98,7 @@ def test_one_replica_probes_after_the_pause() -> None:
     assert store.outcomes == ["probe", "abandoned", "probe"]
 
 
-def test_an_outcome_that_could_not_be_told_is_told_with_the_next_request() -> None:
+def test_an_outcome_is_reported_with_the_next_request_after_a_store_failure() -> None:
     store = Told()
     breaker = make(store, StillClock())
     assert consult(breaker, failures=2) == 0

@@ -113,7 +113,7 @@ class TestWebSearch:
     @pytest.mark.requirement("web-researcher:clamped")
     @pytest.mark.parametrize(("number", "used"), [(0, 1), (10, 10), (11, 10), (99, 10)])
     @pytest.mark.parametrize("name", ["web_search", "search_and_scrape", "academic_search"])
-    def test_a_count_is_clamped_and_told_back(self, name: str, number: int, used: int) -> None:
+    def test_a_count_is_clamped_and_reported(self, name: str, number: int, used: int) -> None:
         assert asked(name, query="q", num_results=number)["num_results"] == used
         if name == "web_search":
             told = shaped(name, {"query": "q", "num_results": number}, found(KNOWN))

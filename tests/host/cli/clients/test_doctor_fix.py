@@ -87,7 +87,7 @@ def test_wrong_options_are_refused(carrel: CommandLine, words: tuple[str, ...], 
     assert told in done.err
 
 
-def test_without_a_client_the_names_are_told(tmp_path: Path) -> None:
+def test_without_a_client_the_known_names_are_listed(tmp_path: Path) -> None:
     done = CommandLine(tmp_path, real=True)("doctor", "--fix", "--yes")
     assert done.code == 2
     assert "no client was found" in done.err

@@ -84,9 +84,7 @@ def test_a_failure_has_one_kind_and_what_to_do(
         ("host_not_granted", "blocked"),
     ],
 )
-def test_an_address_that_nobody_may_request_is_a_fault_of_the_arguments(
-    reason: str, kind: str
-) -> None:
+def test_an_address_that_no_policy_allows_is_an_argument_error(reason: str, kind: str) -> None:
     failure = web_failure(source("denied", denial_context={"reason": reason}))
     assert failure.kind == kind
     assert not failure.retryable

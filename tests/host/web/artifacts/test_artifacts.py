@@ -60,7 +60,7 @@ def test_anothers_artifact_is_not_found_even_by_its_hash(artifacts: ArtifactStor
 
 
 @pytest.mark.requirement("web:artifacts:sealed")
-def test_what_is_stored_is_encrypted_and_names_nobody(
+def test_stored_values_are_encrypted_and_their_keys_have_no_principal(
     artifacts: ArtifactStore, memory: MemoryStore
 ) -> None:
     with acting_as(ADA):

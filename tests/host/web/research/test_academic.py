@@ -189,7 +189,7 @@ class TestProviders:
             run(search, provider="crossref")
         assert web.searches == []
 
-    def test_an_unknown_provider_is_told_with_those_that_are_known(self, opened: Opened) -> None:
+    def test_an_unknown_provider_is_refused_with_the_known_names(self, opened: Opened) -> None:
         search = opened(FakeWeb(), crossref=searching(work()))
         with pytest.raises(SourceError, match="known: arxiv, brave, core, crossref") as caught:
             run(search, provider="nobody")
@@ -198,7 +198,7 @@ class TestProviders:
         assert list(failure.alternatives) == ["crossref", "brave", "searxng"]
 
     @pytest.mark.parametrize("provider", ["core", "scholarapi", "openalex"])
-    def test_a_provider_that_is_not_configured_is_told_with_those_that_are(
+    def test_an_unconfigured_provider_is_refused_with_the_ready_ones(
         self, opened: Opened, provider: str
     ) -> None:
         with pytest.raises(SourceError, match="not configured; ready: crossref"):

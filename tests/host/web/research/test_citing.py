@@ -119,7 +119,7 @@ class TestIdentifiers:
         assert told["title_match"] == "mismatch"
         assert told["exists"] is True  # the work is there; it is another one
 
-    def test_a_retraction_is_told_with_its_notice(self, opened: Opened) -> None:
+    def test_a_retraction_is_reported_with_its_notice(self, opened: Opened) -> None:
         told = verify(opened(one=knowing({**WORK, "updated_by": [RETRACTION]})), DOI)
         assert told["retraction_status"] == {
             "retracted": True,
@@ -243,7 +243,7 @@ class TestAudits:
         assert entry.identifier is not None
         assert entry.identifier.id == DOI
 
-    def test_what_is_no_bibliography_is_refused(self) -> None:
+    def test_an_invalid_bibliography_is_refused(self) -> None:
         with pytest.raises(ArgumentError, match="bibliography"):
             read_entries("just a text", "auto")
         assert read_entries("[]", "auto") == ([], "csl-json", [])
