@@ -19,6 +19,7 @@ from .document import Table, read_document
 from .hyper_mcp import Translation, translate
 from .model import BUILTIN_PLUGINS
 from .plugin import PluginConfig
+from .plugin_address import foreign_url, plugin_name, plugin_url, relative_url
 from .rules import LIMIT_RULES, RULES
 from .values import MisfitError, Rule, flag, kind_of, text
 
@@ -28,8 +29,8 @@ _SECTIONS = (
 _TOP_KEYS = ("plugins", "limits", *_SECTIONS, *RULES[""])
 
 _ENTRY_RULES: Mapping[str, Rule] = {
-    "url": rules.plugin_url,
-    "path": rules.plugin_url,
+    "url": plugin_url,
+    "path": plugin_url,
     "description": text,
     "enabled": flag,
     "trust": rules.trust,
@@ -53,8 +54,8 @@ _RUNTIME_CONFIG_KEYS = (*_RUNTIME_CONFIG_RULES, "limits")
 
 _HYPER_ENTRY_RULES: Mapping[str, Rule] = {
     **_ENTRY_RULES,
-    "url": rules.foreign_url,
-    "path": rules.foreign_url,
+    "url": foreign_url,
+    "path": foreign_url,
 }
 
 #: Keys of hyper-mcp → why Carrel does not support them.
@@ -123,7 +124,7 @@ class _Reader:
 
     def _plugin(self, name: str, entry: object) -> PluginConfig | None:
         place = _join("plugins", name)
-        wrong = rules.plugin_name(name, any_case=self._hyper is not None)
+        wrong = plugin_name(name, any_case=self._hyper is not None)
         if wrong:
             self._fault(place, wrong)
         if not isinstance(entry, dict):
@@ -168,7 +169,7 @@ class _Reader:
             settings=settings,
             trust=found.get("trust"),
             notes=self._hyper.notes.get(name, ()) if self._hyper else (),
-            relative_url=rules.relative_url(entry.get("url", entry.get("path"))),
+            relative_url=relative_url(entry.get("url", entry.get("path"))),
             **{
                 "allowed_hosts": None if self._as_declared(name, url) else (),
                 **granted,
