@@ -40,7 +40,7 @@ _HEAD_END = re.compile(rb"\n\r?\n")
 
 
 class Stream(Protocol):
-    """The stream below; see `carrel.fetch.connect.TLSStream`."""
+    """The stream below; see `carrel.fetch.stream.TLSStream`."""
 
     async def read(self) -> bytes:
         """Returns the next bytes; empty at the end."""
