@@ -93,9 +93,8 @@ class Database:
         if self._file.connection is None:
             if self._closed or time.monotonic() < self._try_again:
                 return None
-            self._file.connect()
             self._look_again = time.monotonic() + _LOOK_EVERY
-        return self._file.connection
+        return self._file.connect()
 
     def _look(self) -> None:
         """Closes the connection from time to time if the file was deleted or replaced."""
