@@ -12,9 +12,9 @@ import trustme
 
 from carrel.config import Config, PluginConfig, builtin
 from carrel.features import FEATURES
-from carrel.fetch import FetchClient, FetchSettings
 from carrel.plugins.plugin_set import PluginSet
 from carrel.tools import Result, Toolbox
+from support.loopback_client import loopback_client
 from support.toolboxes import HOSTS, MakeToolbox
 from support.upstream import SkippingClock, Upstream
 
@@ -36,16 +36,8 @@ def make_toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator
     toolboxes: list[Toolbox] = []
 
     def make(*plugins: str | PluginConfig, keep: bool = False, **changes: Any) -> Toolbox:
-        client = FetchClient(
-            FetchSettings(
-                ca_bundle=upstream.write_authority(tmp_path),
-                cache_path=tmp_path / "answers.sqlite3" if keep else None,
-            ),
-            resolver=upstream.names,
-            dialer=upstream.dial,
-            clock=SkippingClock(),
-            jitter=lambda: 0.0,
-        )
+        cache = tmp_path / "answers.sqlite3" if keep else None
+        client = loopback_client(upstream, tmp_path, clock=SkippingClock(), cache_path=cache)
         entries = tuple(builtin(one) if isinstance(one, str) else one for one in plugins)
         changed = replace(config, plugins=entries, **changes)
         plugin_set = PluginSet(changed, fetch_client=client)

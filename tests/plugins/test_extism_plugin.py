@@ -25,9 +25,9 @@ from mcp_types import PromptReference, ResourceTemplateReference
 
 from carrel.config import Config, PluginConfig
 from carrel.errors import CarrelError
-from carrel.fetch import FetchClient, FetchSettings
 from carrel.plugins.plugin_set import PluginSet
 from carrel.tools import Toolbox
+from support.loopback_client import loopback_client
 from support.mcp_schema import assert_frames_valid
 from support.modules import answering_module, text_at
 from support.stdio_client import MODERN, StdioClient
@@ -79,13 +79,7 @@ def open_toolbox(upstream: Upstream, config: Config, tmp_path: Path) -> Iterator
     def make(
         *, hosts: tuple[str, ...] = (API,), record: Path | None = None, **entry: Any
     ) -> Toolbox:
-        client = FetchClient(
-            FetchSettings(ca_bundle=upstream.write_authority(tmp_path)),
-            resolver=upstream.names,
-            dialer=upstream.dial,
-            clock=SkippingClock(),
-            jitter=lambda: 0.0,
-        )
+        client = loopback_client(upstream, tmp_path, clock=SkippingClock())
         ror = PluginConfig("ror", (MODULES / "ror.wasm").as_uri(), allowed_hosts=hosts, **entry)
         check = PluginConfig("identifiers", (MODULES / "identifiers.wasm").as_uri())
         changed = replace(config, plugins=(*config.plugins, ror, check), record_dir=record)

@@ -10,8 +10,8 @@ import pytest
 
 from carrel.config import Config, PapersConfig, PluginConfig
 from carrel.features import FEATURES
-from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.tools import Toolbox
+from support.checked_results import checked_result
 from support.guests import Guest
 from support.paper_copies import HOST, RecordedCopies
 
@@ -61,11 +61,7 @@ def make(configure: Callable[..., Config]) -> Iterator[Make]:
         opened.append(toolbox)
 
         def call(name: str, **arguments: Any) -> Raw:
-            result: Raw = toolbox.call_sync(name, arguments).data
-            schema = toolbox.tool(name).output_schema
-            assert schema is not None
-            assert validation_faults(compile_schema(schema), result) == []
-            return result
+            return checked_result(toolbox, name, **arguments)
 
         return call
 

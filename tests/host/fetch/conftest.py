@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import trustme
 
-from carrel.fetch import FetchClient, FetchSettings, HostRule, Policy, Secret
+from carrel.fetch import FetchClient, HostRule, Policy, Secret
 from support.fetch_harness import HOSTS, RULES, FetchHarness, MakeHarness
+from support.loopback_client import loopback_client
 from support.upstream import SkippingClock, Upstream
 
 
@@ -40,15 +41,8 @@ def make_harness(upstream: Upstream, tmp_path: Path) -> Iterator[MakeHarness]:
         defaults: dict[str, Any] = {
             "cache_path": tmp_path / "fetch" / "cache.sqlite3",
             "pace_path": tmp_path / "fetch" / "pace.sqlite3",
-            "ca_bundle": upstream.write_authority(tmp_path),
         }
-        client = FetchClient(
-            FetchSettings(**(defaults | settings)),
-            resolver=upstream.names,
-            dialer=upstream.dial,
-            clock=clock,
-            jitter=lambda: 0.0,
-        )
+        client = loopback_client(upstream, tmp_path, clock=clock, **(defaults | settings))
         clients.append(client)
         return FetchHarness.of(client, Policy("arxiv", rules, granted), secrets)
 

@@ -13,8 +13,9 @@ import trustme
 
 from carrel.errors import LimitExceeded
 from carrel.exchange import Failure, FailureKind, Request, Response
-from carrel.fetch import FetchClient, FetchSettings
+from carrel.fetch import FetchClient
 from support.fetch_harness import ARXIV, until
+from support.loopback_client import loopback_client
 from support.neighbours import API, EVIL, OTHER, PluginGroup
 from support.upstream import Reply, SkippingClock, Upstream
 
@@ -55,15 +56,8 @@ def open_group(upstream: Upstream, tmp_path: Path) -> Iterator[Open]:
         defaults: dict[str, Any] = {
             "cache_path": tmp_path / "answers.sqlite",
             "pace_path": tmp_path / "pace.sqlite",
-            "ca_bundle": upstream.write_authority(tmp_path),
         }
-        client = FetchClient(
-            FetchSettings(**(defaults | settings)),
-            resolver=upstream.names,
-            dialer=upstream.dial,
-            clock=clock,
-            jitter=lambda: 0.0,
-        )
+        client = loopback_client(upstream, tmp_path, clock=clock, **(defaults | settings))
         clients.append(client)
         return PluginGroup(tmp_path, client)
 

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from carrel.exchange import Call, Failure, FailureKind, Request, Response
-from carrel.fetch import FetchClient, FetchSettings, HostRule, Pace, Policy
+from carrel.fetch import FetchClient, HostRule, Pace, Policy
 from carrel.state.redis_server import RedisServer
 from carrel.state.redis_settings import RedisSettings
 from support.fetch_harness import ARXIV, FetchHarness, until
+from support.loopback_client import loopback_client
 from support.redis_process import RedisProcess
 from support.upstream import Reply, Seen, Upstream
 
@@ -34,14 +35,7 @@ def make_replica(upstream: Upstream, tmp_path: Path) -> Iterator[MakeReplica]:
         settings: RedisSettings, *, interval: float = 0.0, burst: int = 1, cache: float = 0.0,
         partition: str = "", **changes: Any,
     ) -> FetchHarness:  # fmt: skip
-        client = FetchClient(
-            FetchSettings(
-                redis=settings, ca_bundle=upstream.write_authority(tmp_path), retries=0, **changes
-            ),
-            resolver=upstream.names,
-            dialer=upstream.dial,
-            jitter=lambda: 0.0,
-        )
+        client = loopback_client(upstream, tmp_path, redis=settings, retries=0, **changes)
         # Not shared by this process's other replicas.
         client._server = RedisServer(settings)
         clients.append(client)

@@ -16,8 +16,8 @@ from carrel.papers.envelope import as_paper_error, failure
 from carrel.papers.errors import PAPER_CODES, PaperError
 from carrel.papers.store import PaperStore
 from carrel.papers.store.tools import make_store_tools
-from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.tools import Toolbox
+from support.checked_results import checked_result
 
 from .conftest import PDF, add
 
@@ -37,11 +37,7 @@ def call(tmp_path: Path, folder: Path, store: PaperStore) -> Iterator[Call]:
     toolbox = Toolbox(config, features=[one for one in FEATURES if one.name == "papers"])
 
     def one(name: str, **arguments: Any) -> dict[str, Any]:
-        result = toolbox.call_sync(name, arguments).data
-        schema = toolbox.tool(name).output_schema
-        assert schema is not None
-        assert validation_faults(compile_schema(schema), result) == []
-        return result
+        return checked_result(toolbox, name, **arguments)
 
     yield one
     toolbox.close()

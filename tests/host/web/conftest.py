@@ -12,10 +12,10 @@ import trustme
 
 from carrel.config import Config, WebConfig
 from carrel.features import FEATURES
-from carrel.fetch import FetchClient, FetchSettings
 from carrel.plugins.plugin_set import PluginSet
-from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.tools import Toolbox
+from support.checked_results import checked_result
+from support.loopback_client import loopback_client
 from support.upstream import SkippingClock, Upstream
 
 Raw = dict[str, Any]
@@ -53,11 +53,7 @@ class Web:
         self.toolbox = toolbox
 
     def read(self, url: str, **arguments: Any) -> Raw:
-        result: Raw = self.toolbox.call_sync("web_read", {"url": url, **arguments}).data
-        schema = self.toolbox.tool("web_read").output_schema
-        assert schema is not None
-        assert validation_faults(compile_schema(schema), result) == []
-        return result
+        return checked_result(self.toolbox, "web_read", url=url, **arguments)
 
 
 OpenWeb = Callable[..., Web]
@@ -69,14 +65,7 @@ def open_web(upstream: Upstream, configuration: Config, tmp_path: Path) -> Itera
 
     def make(config: Config = configuration, **changes: Any) -> Web:
         config = replace(config, **changes)
-        settings = FetchSettings(ca_bundle=upstream.write_authority(tmp_path), retries=0)
-        client = FetchClient(
-            settings,
-            resolver=upstream.names,
-            dialer=upstream.dial,
-            clock=SkippingClock(),
-            jitter=lambda: 0.0,
-        )
+        client = loopback_client(upstream, tmp_path, clock=SkippingClock(), retries=0)
         features = [one for one in FEATURES if one.name == "web"]
         plugins = PluginSet(config, fetch_client=client)
         opened.append(Toolbox(config, features=features, plugin_set=plugins))

@@ -11,10 +11,10 @@ import trustme
 
 from carrel.config import Config, FetchConfig, PapersConfig, builtin
 from carrel.features import FEATURES
-from carrel.fetch import FetchClient, FetchSettings
 from carrel.plugins.plugin_set import PluginSet
-from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.tools import Toolbox
+from support.checked_results import checked_result
+from support.loopback_client import loopback_client
 from support.paper_world import HOSTS, PaperWorld
 from support.upstream import SkippingClock, Upstream
 
@@ -57,11 +57,7 @@ class Papers:
         self.toolbox = toolbox
 
     def __call__(self, name: str, **arguments: Any) -> Raw:
-        result: Raw = self.toolbox.call_sync(name, arguments).data
-        schema = self.toolbox.tool(name).output_schema
-        assert schema is not None
-        assert validation_faults(compile_schema(schema), result) == []
-        return result
+        return checked_result(self.toolbox, name, **arguments)
 
     def fetch(self, ref: str, **arguments: Any) -> Raw:
         return self("paper_fetch", ref=ref, **arguments)
@@ -75,17 +71,10 @@ def open_papers(
 
     def make(config: Config = configuration, **settings: Any) -> Papers:
         defaults: dict[str, Any] = {
-            "ca_bundle": upstream.write_authority(tmp_path),
             "cache_path": tmp_path / "answers.sqlite",
             "pace_path": None,
         }
-        client = FetchClient(
-            FetchSettings(**(defaults | settings)),
-            resolver=upstream.names,
-            dialer=upstream.dial,
-            clock=SkippingClock(),
-            jitter=lambda: 0.0,
-        )
+        client = loopback_client(upstream, tmp_path, clock=SkippingClock(), **(defaults | settings))
         features = [one for one in FEATURES if one.name == "papers"]
         plugins = PluginSet(config, fetch_client=client)
         opened.append(Toolbox(config, features=features, plugin_set=plugins))

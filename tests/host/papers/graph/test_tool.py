@@ -13,8 +13,8 @@ import pytest
 from carrel.config import Config, PluginConfig
 from carrel.features import FEATURES
 from carrel.papers.graph.formats import WRITERS
-from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.tools import Toolbox
+from support.checked_results import checked_result
 from support.citations import links, paper
 from support.guests import Guest, guest
 from support.lookups import LOOP, found, says
@@ -59,11 +59,7 @@ def make(tmp_path: Path, code_folder: Path) -> Iterator[Make]:
         opened.append(toolbox)
 
         def call(**arguments: Any) -> Raw:
-            result: Raw = toolbox.call_sync("paper_citation_graph", arguments).data
-            schema = toolbox.tool("paper_citation_graph").output_schema
-            assert schema is not None
-            assert validation_faults(compile_schema(schema), result) == []
-            return result
+            return checked_result(toolbox, "paper_citation_graph", **arguments)
 
         return call
 

@@ -12,8 +12,8 @@ import pytest
 from carrel.config import Config, PapersConfig, PluginConfig
 from carrel.features import FEATURES
 from carrel.papers.opening import log_path, open_log, open_store
-from carrel.plugins.schemas.schema import compile_schema, validation_faults
 from carrel.tools import Toolbox
+from support.checked_results import checked_result
 from support.guests import Guest, guest
 from support.lookups import found, record, says
 from support.manifests import manifest_text
@@ -83,11 +83,7 @@ def make(tmp_path: Path, code_folder: Path) -> Iterator[Make]:
         opened.append(toolbox)
 
         def call(name: str, **arguments: Any) -> Raw:
-            result: Raw = toolbox.call_sync(name, arguments).data
-            schema = toolbox.tool(name).output_schema
-            assert schema is not None
-            assert validation_faults(compile_schema(schema), result) == []
-            return result
+            return checked_result(toolbox, name, **arguments)
 
         return call
 

@@ -15,10 +15,10 @@ import trustme
 from carrel.config import SEARCH_PLUGINS, Config, PluginConfig, WebConfig, builtin
 from carrel.errors import CarrelError, SourceError
 from carrel.features import FEATURES
-from carrel.fetch import FetchClient, FetchSettings
 from carrel.fetch.policy.endpoint import parse_endpoint
 from carrel.plugins.plugin_set import PluginSet
 from carrel.tools import Toolbox
+from support.loopback_client import loopback_client
 from support.upstream import Reply, Seen, SkippingClock, Upstream
 
 HOSTS = {
@@ -96,14 +96,7 @@ def open_search(
             web=WebConfig(search=providers),
             plugins=(builtin("google", settings={"cx": "engine:1"}), *plugins),
         )
-        settings = FetchSettings(ca_bundle=site.write_authority(tmp_path), retries=0)
-        client = FetchClient(
-            settings,
-            resolver=site.names,
-            dialer=site.dial,
-            clock=SkippingClock(),
-            jitter=lambda: 0.0,
-        )
+        client = loopback_client(site, tmp_path, clock=SkippingClock(), retries=0)
         features = [one for one in FEATURES if one.name == "web"]
         plugin_set = PluginSet(config, fetch_client=client)
         opened.append(Toolbox(config, features=features, plugin_set=plugin_set))
