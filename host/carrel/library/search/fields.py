@@ -30,6 +30,10 @@ from .folding import capitals, folded
 
 #: The fields of the index with text; a term without prefix is looked up in all of them.
 COLUMNS: Final = ("title", "author", "venue", "publisher", "keyword", "tag", "abstract")
+#: Those but the last, which is much longer.
+SHORT_COLUMNS: Final = COLUMNS[:-1]
+#: Separates the columns of one entry; no folded text has it.
+COLUMN_END: Final = "\x1e"
 
 #: Follows a pair of characters.
 _PAIR: Final = "\x02"
@@ -74,7 +78,7 @@ def exact_names_of(item: Item) -> set[ExactName]:
     found = {duplicate_name(*name) for name in names_of(item)}
     found.add(ExactName("id", key_of(item)))
     found.add(ExactName("year", year_of(item)))
-    found.add(ExactName("type", text_of(item, "type").lower()))
+    found.add(ExactName("type", type_of(item)))
     found.add(ExactName("superseded", plain_text(custom.get("superseded_by"))))
     for member in ("DOI", "PMID", "PMCID"):
         if text := text_of(item, member):
@@ -85,6 +89,11 @@ def exact_names_of(item: Item) -> set[ExactName]:
     for url in (text_of(item, "URL"), *(more if isinstance(more, list) else ())):
         found.add(ExactName("url", _short(plain_text(url))))
     return {name for name in found if name.text}
+
+
+def type_of(item: Item) -> str:
+    """Returns the type of an item as terms have it."""
+    return text_of(item, "type").lower()
 
 
 def exact_name(field: str, text: str) -> ExactName:

@@ -5,19 +5,20 @@ question, modification time, size and inode of the library file are compared wit
 index; if they differ, the entries whose source changed are put in again. Without a usable cache
 folder the index is in memory.
 
-Texts are in a trigram index, so that a term is found inside of words. A term of one or two
-characters, except in scripts without spaces, reads all texts.
+Texts are in a trigram index, so that a term is found inside of words, and in blocks, for terms that
+many entries have.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import os
 import sqlite3
 import time
 from bisect import bisect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -27,10 +28,20 @@ from carrel.files.sqlite_file import transaction
 from carrel.library.errors import LibraryError
 from carrel.library.file.library_file import Content, Stamp
 from carrel.library.file.library_text import LibraryText, entry_digest
-from carrel.library.names import custom_of, date_of, family_of, key_of, people_of, text_of, uuid_of
+from carrel.library.names import (
+    custom_of,
+    date_of,
+    family_of,
+    key_of,
+    people_of,
+    text_of,
+    uuid_of,
+    year_of,
+)
 from carrel.text.folding import folded_letters
 
-from .fields import COLUMNS, columns_of, exact_names_of
+from .blocks import BLOCK_SCHEMA, refresh_blocks
+from .fields import COLUMN_END, SHORT_COLUMNS, columns_of, exact_names_of, type_of
 from .sources import encoded_item
 
 _log = logging.getLogger("carrel.library")
@@ -38,7 +49,7 @@ _log = logging.getLogger("carrel.library")
 T = TypeVar("T")
 
 #: Changed with the tables below and with what is in them; a file of another version is replaced.
-_VERSION: Final = 1
+_VERSION: Final = 2
 #: Nanoseconds within which a change may leave a file's modification time as it is.
 _GRANULARITY: Final = 100_000_000
 #: What the index has for the stamp of a missing file.
@@ -46,31 +57,39 @@ _NO_FILE: Final = (0, 0, 0)
 #: Seconds to wait for another process that builds the same index.
 _BUSY_SECONDS: Final = 60.0
 
-#: Separates the columns in `texts`; no folded text has it.
-COLUMN_END: Final = "\x1e"
-
-_TABLES: Final = ("state", "entries", "sources", "names", "texts", "words")
-_COLUMNS: Final = ", ".join(COLUMNS)
-_MARKS: Final = ", ?" * len(COLUMNS)
+_TABLES: Final = ("state", "entries", "sources", "names", "texts", "words", "abstracts", "blocks")
+_COLUMNS: Final = ", ".join(SHORT_COLUMNS)
+_MARKS: Final = ", ?" * len(SHORT_COLUMNS)
+#: What entries are sorted by; each has an index with the place, which decides between equals.
+SORT_COLUMNS: Final = ("created", "updated", "published", "author", "title")
+#: Places that are changed one by one; for more, the indexes of the orders are made again.
+_FEW: Final = 2000
 _SCHEMA: Final = f"""
 CREATE TABLE IF NOT EXISTS state (
     one INTEGER PRIMARY KEY CHECK (one = 1), digest TEXT, mtime INTEGER, size INTEGER,
     inode INTEGER, looked INTEGER);
 CREATE TABLE IF NOT EXISTS entries (
     id INTEGER PRIMARY KEY, place INTEGER, key TEXT, folded TEXT, uuid TEXT, digest BLOB,
-    created TEXT, updated TEXT, published TEXT, author TEXT, title TEXT, superseded INTEGER);
+    created TEXT, updated TEXT, published TEXT, author TEXT, title TEXT, superseded INTEGER,
+    type TEXT, year TEXT);
 CREATE INDEX IF NOT EXISTS entries_key ON entries (key);
 CREATE INDEX IF NOT EXISTS entries_folded ON entries (folded);
 CREATE INDEX IF NOT EXISTS entries_uuid ON entries (uuid);
-CREATE INDEX IF NOT EXISTS entries_updated ON entries (superseded, updated, place);
+CREATE INDEX IF NOT EXISTS entries_superseded ON entries (id) WHERE superseded;
 CREATE TABLE IF NOT EXISTS sources (id INTEGER PRIMARY KEY, source BLOB);
 CREATE TABLE IF NOT EXISTS names (
     text TEXT, kind TEXT, entry INTEGER, PRIMARY KEY (text, kind, entry)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS names_entry ON names (entry);
-CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, body TEXT);
+CREATE TABLE IF NOT EXISTS texts (id INTEGER PRIMARY KEY, body TEXT, abstract TEXT);
+{BLOCK_SCHEMA};
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5
     ({_COLUMNS}, content = '', tokenize = 'trigram case_sensitive 1');
+CREATE VIRTUAL TABLE IF NOT EXISTS abstracts USING fts5
+    (abstract, content = '', tokenize = 'trigram case_sensitive 1');
 """
+_PLACES: Final = {f"entries_by_{name}": f"{name}, place" for name in SORT_COLUMNS} | {
+    "entries_by_place": "place"
+}
 
 
 class LibraryIndex:
@@ -187,14 +206,16 @@ class LibraryIndex:
                     moved.append((place, number))
             else:
                 new.append((place, digest))
-        gone = [number for left in known.values() for number, _ in left]
-        for number in gone:
+        touched = [number for left in known.values() for number, _ in left]
+        for number in touched:
             _remove(connection, number)
-        connection.executemany("UPDATE entries SET place = ? WHERE id = ?", moved)
-        for place, digest in new:
-            item = text.item(place)
-            if item is not None:
-                _insert(connection, place, digest, item)
+        with _many_places(connection, len(moved) + len(new)):
+            connection.executemany("UPDATE entries SET place = ? WHERE id = ?", moved)
+            for place, digest in new:
+                item = text.item(place)
+                if item is not None:
+                    touched.append(_insert(connection, place, digest, item))
+        refresh_blocks(connection, touched)
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         try:
@@ -203,13 +224,14 @@ class LibraryIndex:
             raise LibraryError("READ_ERROR", f"the search index failed: {error}") from error
 
 
-def _insert(connection: sqlite3.Connection, place: int, digest: bytes, item: Item) -> None:
+def _insert(connection: sqlite3.Connection, place: int, digest: bytes, item: Item) -> int:
+    """Puts an entry in, except in the blocks, and returns its number."""
     custom = custom_of(item)
     key = key_of(item)
     times = (custom.get(name) for name in ("created_at", "timestamp"))
     number = connection.execute(
         "INSERT INTO entries (place, key, folded, uuid, digest, created, updated, published, "
-        "author, title, superseded) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "author, title, superseded, type, year) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             place,
             key,
@@ -221,28 +243,45 @@ def _insert(connection: sqlite3.Connection, place: int, digest: bytes, item: Ite
             folded_letters(" ; ".join(family_of(one) for one in people_of(item)))[:200],
             folded_letters(text_of(item, "title"))[:200],
             bool(custom.get("superseded_by")),
+            type_of(item),
+            year_of(item),
         ),
     ).lastrowid
-    columns = columns_of(item)
+    *columns, abstract = columns_of(item)
     connection.execute("INSERT INTO sources VALUES (?, ?)", (number, encoded_item(item)))
-    connection.execute("INSERT INTO texts VALUES (?, ?)", (number, COLUMN_END.join(columns)))
+    connection.execute(
+        "INSERT INTO texts VALUES (?, ?, ?)", (number, COLUMN_END.join(columns), abstract)
+    )
     connection.execute(
         f"INSERT INTO words (rowid, {_COLUMNS}) VALUES (?{_MARKS})",  # noqa: S608
         (number, *columns),
     )
+    if abstract:
+        connection.execute(
+            "INSERT INTO abstracts (rowid, abstract) VALUES (?, ?)", (number, abstract)
+        )
     connection.executemany(
         "INSERT OR IGNORE INTO names (kind, text, entry) VALUES (?, ?, ?)",
         [(*name, number) for name in exact_names_of(item)],
     )
+    assert number is not None
+    return number
 
 
 def _remove(connection: sqlite3.Connection, number: int) -> None:
-    [body] = connection.execute("SELECT body FROM texts WHERE id = ?", (number,)).fetchone()
+    [body, abstract] = connection.execute(
+        "SELECT body, abstract FROM texts WHERE id = ?", (number,)
+    ).fetchone()
     # A table without content needs the values of the row that is deleted.
     connection.execute(
         f"INSERT INTO words (words, rowid, {_COLUMNS}) VALUES ('delete', ?{_MARKS})",  # noqa: S608
         (number, *body.split(COLUMN_END)),
     )
+    if abstract:
+        connection.execute(
+            "INSERT INTO abstracts (abstracts, rowid, abstract) VALUES ('delete', ?, ?)",
+            (number, abstract),
+        )
     for table, column in (
         ("names", "entry"), ("texts", "id"), ("sources", "id"), ("entries", "id"),
     ):  # fmt: skip
@@ -256,18 +295,38 @@ def _apply(
     text: LibraryText,
 ) -> None:
     """Changes the index as the file was changed; `text` is the new one."""
+    touched = []
     for place in sorted(changed, reverse=True):
         for (number,) in connection.execute("SELECT id FROM entries WHERE place = ?", (place,)):
             _remove(connection, number)
+            touched.append(number)
     gone = sorted(place for place, item in changed.items() if item is None)
-    for place in reversed(gone):
-        connection.execute("UPDATE entries SET place = place - 1 WHERE place > ?", (place,))
+    with _many_places(connection, len(text.sources) - gone[0] if gone else 0):
+        for place in reversed(gone):
+            connection.execute("UPDATE entries SET place = place - 1 WHERE place > ?", (place,))
     moved = (place - bisect(gone, place) for place, item in changed.items() if item is not None)
     whole = len(text.sources)
     for place in (*moved, *range(whole - len(added), whole)):
         item = text.item(place)
         if item is not None:
-            _insert(connection, place, entry_digest(text, place), item)
+            touched.append(_insert(connection, place, entry_digest(text, place), item))
+    refresh_blocks(connection, touched)
+
+
+@contextlib.contextmanager
+def _many_places(connection: sqlite3.Connection, count: int) -> Iterator[None]:
+    """Makes the indexes of the orders again after many changes of places: that is quicker."""
+    if count > _FEW:
+        for name in _PLACES:
+            connection.execute(f"DROP INDEX {name}")
+    yield
+    if count > _FEW:
+        _index_places(connection)
+
+
+def _index_places(connection: sqlite3.Connection) -> None:
+    for name, columns in _PLACES.items():
+        connection.execute(f"CREATE INDEX IF NOT EXISTS {name} ON entries ({columns})")
 
 
 def _is_fresh(connection: sqlite3.Connection, stamp: Stamp) -> bool:
@@ -293,7 +352,6 @@ def _digest(connection: sqlite3.Connection) -> str | None:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    connection.create_function("column_has", 3, _column_has, deterministic=True)
     connection.execute("PRAGMA cache_size = -65536")
     connection.execute("PRAGMA mmap_size = 1073741824")
     [version] = connection.execute("PRAGMA user_version").fetchone()
@@ -303,12 +361,8 @@ def _prepare(connection: sqlite3.Connection) -> None:
                 connection.execute(f"DROP TABLE IF EXISTS {name}")
             for statement in _SCHEMA.split(";"):
                 connection.execute(statement)
+            _index_places(connection)
             connection.execute(f"PRAGMA user_version = {_VERSION}")
-
-
-def _column_has(body: str, part: str, column: str) -> bool:
-    """Returns whether one column of a row of `texts` contains a part, as an SQL function."""
-    return part in body.split(COLUMN_END)[int(column)]
 
 
 def sources_of(connection: sqlite3.Connection, numbers: Sequence[int]) -> list[bytes]:
