@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from carrel.bibliography.item import Item
+from carrel.library.errors import LibraryError
+from carrel.library.file.bibtex import BibtexLibraryText
 from carrel.library.library import Library
 
 from .conftest import SMITH, Open, code_of
@@ -104,6 +111,136 @@ def test_a_file_that_was_cut_off_is_refused(bib: Library) -> None:
     assert error.position == {"line": 4, "column": 1}
     assert "latest backup" in error.message
     assert bib.path.read_bytes() == cut
+
+
+@pytest.mark.requirement("library:damaged:cut-bibtex")
+def test_a_file_cut_off_anywhere_is_refused_or_takes_what_is_added(
+    tmp_path: Path, open_library: Open
+) -> None:
+    text = TEXT + "\n@misc{last, title={Last}}\n"
+    path = tmp_path / "cut.bib"
+    refused = 0
+    for length in range(1, len(text), 3):
+        path.write_bytes(cut := text.encode()[:length])
+        library = open_library(path)
+        try:
+            before = [one["id"] for one in library.items()]
+            library.add([{"id": "added", "type": "book", "title": "Added"}])
+        except LibraryError as error:
+            assert (error.library_code, path.read_bytes()) == ("READ_ERROR", cut)
+            refused += 1
+        else:
+            assert [one["id"] for one in library.items()] == [*before, "added"], cut[-40:]
+            assert all(line in path.read_bytes() for line in cut.splitlines())
+        library.close()
+        library.path.unlink()
+        shutil.rmtree(tmp_path / "backups", ignore_errors=True)
+    assert refused > len(text) / 9  # most of it is inside of something
+
+
+def test_a_library_without_entries_is_still_one(tmp_path: Path, open_library: Open) -> None:
+    library = open_library(tmp_path / "new.bib")
+    library.add([SMITH])
+    library.remove("smith-2023")
+    assert library.list().total == 0
+    [added] = library.add([SMITH])
+    assert [one["id"] for one in library.items()] == [added.id]
+
+
+@pytest.mark.requirement("library:damaged:other-kinds")
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"<!DOCTYPE html><p>a@b</p>", "HTML"),
+        (b'[{"id": "a"}]', "JSON"),
+        (b"%PDF-1.7 x", "PDF"),
+        (TEXT.encode("utf-16"), "UTF-16"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused(bib: Library, data: bytes, words: str) -> None:
+    bib.path.write_bytes(data)
+    for call in (bib.items, lambda: bib.add([SMITH])):
+        error = code_of(call)
+        assert error.library_code == "READ_ERROR"
+        assert words in error.message
+    assert bib.path.read_bytes() == data
+
+
+_WORD = st.text('aä {}\\"%@,=#é\n', max_size=8).map(lambda text: text.replace("\\", ""))
+_INSIDE = _WORD.map(lambda text: re.sub("[{}@]", "", text))
+_FIELD = st.tuples(
+    st.sampled_from(["title", "note", "mykey", "author", "x-y", "Year"]),
+    st.one_of(
+        _INSIDE.map(lambda text: f"{{a {text}}}"),
+        _INSIDE.map(lambda text: '"b ' + text.replace('"', "") + '"'),
+        st.sampled_from(["2001", "jod", 'jod # " and " # {x}', "{}", "{{A} b}"]),
+    ),
+    st.sampled_from([" = ", "=", "\n=\t"]),
+)
+_ENTRY = st.tuples(
+    st.sampled_from(["@book", "@ARTICLE", "@ misc"]),
+    st.lists(_FIELD, max_size=4, unique_by=lambda field: field[0]),
+    st.sampled_from([",\n  ", ", ", ",\n\t"]),
+    st.sampled_from(["", ",", ",\n", "\n"]),
+)
+_BETWEEN = st.sampled_from([
+    "% a comment with @book{inside}\n", "\n\n", "@comment{jabref-meta: x;}\n", "words between\n",
+    "@string{other = {Other}}\n", "@preamble{ {\\x} }\n", "",
+])  # fmt: skip
+
+
+@pytest.mark.requirement("library:kept:bibtex-property")
+@pytest.mark.property
+@given(
+    st.lists(st.tuples(_ENTRY, _BETWEEN), min_size=1, max_size=4),
+    st.dictionaries(st.integers(0, 3), st.booleans(), max_size=2),
+    st.booleans(),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_an_edit_keeps_the_bytes_of_all_that_it_does_not_touch(
+    parts: list[tuple[tuple[str, list[tuple[str, str, str]], str, str], str]],
+    changes: dict[int, bool],
+    adds: bool,
+    end: str,
+) -> None:
+    entries = [
+        f"{kind}{{k{number}"
+        + "".join(f"{comma}{name}{equals}{value}" for name, value, equals in fields)
+        + f"{last}}}"
+        for number, ((kind, fields, comma, last), _) in enumerate(parts)
+    ]
+    text = "@string{jod = {J}}\n" + "".join(
+        f"{entry}\n{between}" for entry, (_, between) in zip(entries, parts, strict=True)
+    )
+    data = text.replace("\n", end).encode()
+    before = BibtexLibraryText(data)
+    keys = [(before.item(place) or {})["id"] for place in range(len(before.sources))]
+    changed: dict[int, Item | None] = {}
+    for place, removes in changes.items():
+        item = before.item(place) if place < len(keys) else None
+        if item is not None:
+            changed[place] = None if removes else {**item, "publisher": "Other"}
+    added: list[Item] = [{"id": "new", "type": "book", "title": "New"}] if adds else []
+    after = BibtexLibraryText(before.edited(changed, added))
+    written = after.edited({}, [])
+    kept = [key for place, key in enumerate(keys) if changed.get(place, 1) is not None]
+    found = [after.item(place) or {} for place in range(len(after.sources))]
+    assert [one["id"] for one in found] == [*kept, *(["new"] if adds else [])]
+    for place, key in enumerate(keys):
+        if place not in changed:
+            assert after.sources[kept.index(key)] == before.sources[place]
+        elif changed[place] is not None:
+            assert found[kept.index(key)]["publisher"] == "Other"
+    # What is outside of all entries is there still, in its order.
+    outside, at = [], 0
+    for source in before.sources:
+        start = data.index(source, at)
+        outside.append(data[at:start].strip())
+        at = start + len(source)
+    outside.append(data[at:].strip())
+    at = 0
+    for one in outside:
+        at = written.index(one, at) + len(one)
 
 
 def test_a_missing_bibtex_file_is_made(tmp_path: Path, open_library: Open) -> None:

@@ -20,8 +20,15 @@ from carrel.library.errors import LibraryError
 
 #: With these, an entry means something else if another part of the file changes.
 _REFERS: Final = re.compile(r"@\s*string|crossref|xdata|xref", re.IGNORECASE)
-#: What a cut-off write leaves: an entry that begins and does not end.
+#: What a cut-off write leaves: an entry that begins and does not end, or its first word.
 _OPEN_ENTRY: Final = re.compile(r"@\s*\w+\s*\{")
+_OTHER_BLOCK: Final = re.compile(r"(?<=\n)@\s*(?:string|preamble|comment)\s*\{", re.IGNORECASE)
+_FIRST_WORD: Final = re.compile(r"(?<![^\n])@\s*\w*\s*\Z")
+
+#: A file without entries: one that is empty would be taken for one that was cut off.
+_NO_ENTRIES: Final = "% Encoding: UTF-8\n"
+#: How files of other kinds begin, and what they are.
+_OTHER_KINDS: Final = {"<": "HTML or XML", "{": "JSON", "[": "JSON", "%PDF-": "PDF"}
 
 
 class BibtexLibraryText:
@@ -33,6 +40,8 @@ class BibtexLibraryText:
 
     def __init__(self, data: bytes) -> None:
         self._bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise LibraryError("READ_ERROR", "it is in UTF-16", advice="save it in UTF-8")
         try:
             text, self._encoding = data[len(self._bom) :].decode(), "utf-8"
         except UnicodeDecodeError:
@@ -43,6 +52,15 @@ class BibtexLibraryText:
             raise LibraryError(
                 "READ_ERROR", f"line {line}: a NUL is no text", position={"line": line, "column": 1}
             )
+        start = text.lstrip()
+        for kind in (name for begin, name in _OTHER_KINDS.items() if start.startswith(begin)):
+            if "@" not in text or not BibtexText(text).entries:
+                raise LibraryError(
+                    "READ_ERROR",
+                    f"line 1: this is {kind}, not BibTeX",
+                    advice="give a library in CSL-JSON a name that ends in .json",
+                    position={"line": 1, "column": 1},
+                )
         self._text = BibtexText(text)
         self._check_end()
 
@@ -74,6 +92,8 @@ class BibtexLibraryText:
             LibraryError: `INVALID`; the file's encoding has no such character.
         """
         text = self._text.edited(changed, added)
+        if not text.strip():
+            text = _NO_ENTRIES
         try:
             return self._bom + text.encode(self._encoding)
         except UnicodeEncodeError as error:
@@ -88,13 +108,21 @@ class BibtexLibraryText:
         return self._text.entries
 
     def _check_end(self) -> None:
-        """Refuses a text of which the last entry was cut off."""
+        """Refuses a text of which the last entry, string or comment was cut off.
+
+        What is appended would become a part of it.
+        """
         text = self._text.text
         starts = [_start_of_line(text, one.line) for one in self._text.unread if one.line]
+        after = 0
         if self._entries:
-            starts.append(self._entries[-1][2][0])
+            start, after = self._entries[-1][2]
+            starts.append(start)
+        starts += [one.start() for one in _OTHER_BLOCK.finditer(text, after)]
         start = max(starts, default=-1)
-        if start >= 0 and _OPEN_ENTRY.match(text, start) and not _closes(text, start):
+        word = _FIRST_WORD.search(text)
+        if word or (start >= 0 and _OPEN_ENTRY.match(text, start) and not _closes(text, start)):
+            start = word.start() if word else start
             line = text.count("\n", 0, start) + 1
             raise LibraryError(
                 "READ_ERROR",

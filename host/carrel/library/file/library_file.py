@@ -100,9 +100,14 @@ class LibraryFile:
             LibraryError: `READ_ERROR`; it is not a file, is too large, or cannot be read.
         """
         try:
-            if not stat.S_ISREG(self.path.stat().st_mode):
+            mode = self.path.stat().st_mode
+            if not stat.S_ISREG(mode):
+                kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or device"
                 raise LibraryError(
-                    "READ_ERROR", f"{self.path}: it is no ordinary file", path=str(self.path)
+                    "READ_ERROR",
+                    f"{self.path}: it is {kind}, not a file",
+                    advice="give the path of the library's file, or remove what is there",
+                    path=str(self.path),
                 )
             with self.path.open("rb") as file:
                 found = os.fstat(file.fileno())
