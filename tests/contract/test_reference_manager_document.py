@@ -282,6 +282,14 @@ def test_a_failure_of_the_application_is_32000(
     assert (error.error.code, error.error.message[: len(message)]) == (-32000, message)
 
 
+@pytest.mark.requirement("reference-manager:fulltext:denied")
+def test_a_file_of_another_folder_names_the_setting(world: tuple[Path, list[str]]) -> None:
+    arguments = {"id": "marlow-2019", "path": str(PDF)}
+    error = failure(world[1], lambda client: client.call_tool("fulltext_attach", arguments))
+    assert error.error.code == -32000
+    assert "documents.folders" in error.error.message
+
+
 @pytest.mark.requirement("reference-manager:reference:missing")
 def test_a_reference_that_is_not_there_is_32000(world: tuple[Path, list[str]]) -> None:
     uri = "library://reference/smith2024"
@@ -295,6 +303,7 @@ def test_a_reference_that_is_not_there_is_32000(world: tuple[Path, list[str]]) -
     [
         ("search", {}),
         ("search", {"query": 7}),
+        ("search", {"query": '"not closed'}),
         ("list", {"format": "xml"}),
         ("remove", {"id": "marlow-2019"}),
         ("cite", {"ids": "marlow-2019"}),

@@ -219,10 +219,13 @@ class Draft:
         return key.casefold() in self._new_keys or self._finder.has_key(key)
 
 
-def not_found(key: str) -> LibraryError:
-    """Returns the error of an unknown key."""
+def not_found(key: str, near: str | None = None) -> LibraryError:
+    """Returns the error of an unknown key; `near` is a key that resembles it."""
+    hint = f"; did you mean {near!r}?" if near else ""
     return LibraryError(
-        "NOT_FOUND", f"no entry has the key or UUID {key!r}", advice="search or list the library"
+        "NOT_FOUND",
+        f"no entry has the key or UUID {key!r}{hint}",
+        advice="search or list the library",
     )
 
 

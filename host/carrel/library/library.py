@@ -33,6 +33,7 @@ from .search.asking import (
     IndexFinder,
     Order,
     Sort,
+    keys_like,
     listed,
     searched,
     source_of,
@@ -184,7 +185,9 @@ class Library:
         """
         source = self._ask(lambda connection: source_of(connection, key))
         if source is None:
-            raise not_found(key)
+            from carrel.citations.items import nearest
+
+            raise not_found(key, nearest(key, self._ask(partial(keys_like, key))))
         return self._returned([source])[0]
 
     def list(

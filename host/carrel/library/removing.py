@@ -12,8 +12,20 @@ if TYPE_CHECKING:
     from .library import Library
 
 
-def remove_reference(library: Library, id: str, *, force: bool) -> dict[str, Any]:  # noqa: A002
+def remove_reference(
+    library: Library,
+    id: str,  # noqa: A002
+    *,
+    force: bool,
+    forcing: str = "force: true",
+) -> dict[str, Any]:
     """Removes a reference, or says what would be removed.
+
+    Args:
+        library: the library.
+        id: key or UUID.
+        force: whether to remove it.
+        forcing: what the caller gives to remove it, for the message.
 
     An unknown id is no failure: the answer says that there is nothing to remove.
 
@@ -31,7 +43,7 @@ def remove_reference(library: Library, id: str, *, force: bool) -> dict[str, Any
         kept = f" Its {len(files)} attached files would stay in their folder." if files else ""
         return {
             "removed": False,
-            "message": f"Nothing was removed. With force: true, this removes {item['id']}: "
+            "message": f"Nothing was removed. With {forcing}, this removes {item['id']}: "
             f"{described(item)}.{kept}",
             "item": short(item),
         }

@@ -108,6 +108,26 @@ def test_removing_needs_force_and_an_unknown_key_is_a_failure(cli: Cli, tmp_path
     assert (code, [json.loads(line)["removed"] for line in out.splitlines()]) == (1, [True, False])
 
 
+def test_what_was_mistyped_is_named(cli: Cli, tmp_path: Path) -> None:
+    code, out, err = cli("list")
+    assert (code, json.loads(out)["total"]) == (0, 0)
+    assert f"there is no library at {tmp_path / 'library.json'} yet" in err
+    write_library(tmp_path / "library.json", item())
+    code, _, err = cli("show", "marlow-2018")
+    assert (code, "did you mean 'marlow-2019'?" in err) == (1, True)
+    code, _, err = cli("search", "titel:desk")
+    assert (code, "titel: is no field" in err, "title" in err) == (0, True, True)
+    assert cli("search", "title:desk")[2] == ""
+    for name in ("missing.bib", "missing.pdf", "no-folder/missing.ris"):
+        code, out, err = cli("add", name)
+        [outcome] = json.loads(out)["outcomes"]
+        told = "there is no such file" if "/" not in name else "no folder"
+        assert (code != 0, outcome["status"]) == (True, "failed")
+        assert told in outcome["message"], name
+    assert ".bib" in json.loads(cli("add", "notes.txt")[1])["outcomes"][0]["message"]
+    assert "With --force" in json.loads(cli("remove", "marlow-2019")[1])["message"]
+
+
 def test_merging_has_a_dry_run(cli: Cli, tmp_path: Path) -> None:
     other = item("other", title="The Tidy Desk", DOI="10.5555/other", note="A note.")
     path = write_library(tmp_path / "library.json", item(), other)

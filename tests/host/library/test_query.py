@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.library.errors import LibraryError
-from carrel.library.search.query import MAX_LENGTH, Term, parse_query
+from carrel.library.search.query import MAX_LENGTH, Term, parse_query, unknown_fields
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,11 @@ def test_a_malformed_query_says_where(query: str, offset: int) -> None:
     assert caught.value.library_code == "INVALID"
     assert caught.value.position == {"offset": offset}
     assert f"character {offset + 1}" in caught.value.message
+
+
+def test_words_before_a_colon_that_are_no_fields_are_named() -> None:
+    query = 'titel:holm Author:x tags:"a b" https://a.example doi:10.1/x arXiv:2301.00001 a:b'
+    assert unknown_fields(query) == ["titel:", "tags:"]
 
 
 @pytest.mark.property

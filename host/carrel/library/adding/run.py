@@ -11,7 +11,7 @@ from carrel.errors import Cancelled, CarrelError
 from carrel.records.ids import Id, fold_doi
 from carrel.tools.host_tool import host_limits
 
-from .detect import Input, detect
+from .detect import BIBLIOGRAPHY_SUFFIXES, PDF_SUFFIX, Input, detect
 from .files import ReadFile, identifier_of_pdf, is_pdf
 from .outcome import InputOutcome
 from .resolve import ResolvedItem, WorkFinder
@@ -97,7 +97,7 @@ class LibraryAdder:
                     "validation_error",
                     "expected an identifier (DOI, arXiv, PMID, PMCID, ISBN) or its URL, a "
                     "citation, a bibliography (BibTeX, RIS, nbib, CSL-JSON, EndNote XML) or the "
-                    "path of a file",
+                    f"path of a file ({', '.join((PDF_SUFFIX, *BIBLIOGRAPHY_SUFFIXES))})",
                 )
             elif one.kind == "identifier":
                 job.id = one.id

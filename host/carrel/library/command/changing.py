@@ -60,9 +60,10 @@ def _add(session: Session, inputs: Sequence[str], *, as_json: bool, jsonl: bool)
     else:
         _show(outcomes)
     failed = [one for one in outcomes if one["status"] == "failed"]
-    for one in failed:
-        source = printable(one["source"], 100)
-        complain(f"carrel: {source}: {one['reason']}: {printable(one['message'], 500)}")
+    if jsonl or is_plain(as_json):  # the table has them
+        for one in failed:
+            source = printable(one["source"], 100)
+            complain(f"carrel: {source}: {one['reason']}: {printable(one['message'], 500)}")
     if not failed:
         return OK
     misuse = all(one.get("reason") == "validation_error" for one in outcomes)
@@ -79,7 +80,12 @@ def _texts(inputs: Sequence[str]) -> tuple[list[str], tuple[Path, ...]]:
         ArgumentError: a file is missing or too large.
         StorageError: a file cannot be read.
     """
-    from carrel.library.adding.detect import BIBLIOGRAPHY_SUFFIXES, PDF_SUFFIX, is_bibliography
+    from carrel.library.adding.detect import (
+        BIBLIOGRAPHY_SUFFIXES,
+        PDF_SUFFIX,
+        identifier_in,
+        is_bibliography,
+    )
 
     texts: list[str] = []
     folders: list[Path] = []
@@ -95,8 +101,13 @@ def _texts(inputs: Sequence[str]) -> tuple[list[str], tuple[Path, ...]]:
             continue
         path = Path(word)
         is_named = word.lower().endswith((PDF_SUFFIX, *BIBLIOGRAPHY_SUFFIXES))
-        if not is_named or "://" in word or not _is_file(path):
+        if not is_named or "://" in word or identifier_in(word) is not None:
             texts.append(word)
+        elif not _is_file(path):
+            # The tool says what is wrong with it.
+            resolved = path.absolute()
+            texts.append(str(resolved))
+            folders += [resolved.parent] if resolved.parent.is_dir() else []
         elif word.lower().endswith(PDF_SUFFIX):
             resolved = path.resolve()
             texts.append(str(resolved))
@@ -157,9 +168,11 @@ def remove_command(session: Session, ids: tuple[str, ...], force: bool, as_json:
         code = OK
         with opened(session) as library:
             for one in ids:
-                told = remove_reference(library, one, force=force)
+                told = remove_reference(library, one, force=force, forcing="--force")
                 if is_plain(as_json):
                     write_json(told)
+                elif "item" not in told:
+                    complain(f"carrel: {printable(told['message'], 2000)}")
                 else:
                     write_text(printable(told["message"], 2000) + "\n")
                 if "item" not in told:

@@ -19,6 +19,7 @@ from carrel.library.pages import (
     list_library,
     search_library,
 )
+from carrel.library.search.query import EXACT_FIELDS, TEXT_FIELDS, unknown_fields
 from carrel.text.printable import printable
 
 from .options import JSONL, as_lines, is_plain, library_exit, opened, with_stdin
@@ -96,7 +97,18 @@ def search_command(
     of list.
     """
     arguments = {"query": " ".join(query), **given}
-    return _show_page(session, lambda one: search_library(one, arguments), as_json, jsonl)
+
+    def find(library: Library) -> dict[str, Any]:
+        page = search_library(library, arguments)
+        if not page["total"]:
+            for word in unknown_fields(arguments["query"]):
+                complain(
+                    f"carrel: {printable(word, 50)} is no field, so it was searched as text; "
+                    f"fields: {', '.join((*TEXT_FIELDS, *EXACT_FIELDS))}"
+                )
+        return page
+
+    return _show_page(session, find, as_json, jsonl)
 
 
 def _show_page(
@@ -108,6 +120,8 @@ def _show_page(
     def work() -> int:
         with opened(session) as library:
             page = find(library)
+            if not page["total"] and not library.path.exists():
+                complain(f"carrel: there is no library at {library.path} yet; an addition makes it")
         if jsonl:
             as_lines(page["items"])
         elif is_plain(as_json):

@@ -52,7 +52,8 @@ class NoFullTextError(LibraryError):
         super().__init__(
             "NOT_FOUND",
             f"no full text is attached to {id}",
-            advice="attach one with library_fulltext_attach, or read the paper with paper_read",
+            advice="attach one with library_fulltext_attach (carrel library attach), or read the "
+            "paper with paper_read (carrel read)",
         )
 
 

@@ -89,6 +89,16 @@ class IndexFinder:
         return [place for (place,) in rows]
 
 
+def keys_like(key: str, connection: sqlite3.Connection) -> list[str]:
+    """Returns keys that begin like this one, at most 1,000."""
+    start = key.casefold()[:3]
+    rows = connection.execute(
+        "SELECT key FROM entries WHERE folded >= ? AND folded < ? LIMIT 1000",
+        (start, f"{start}\U0010ffff"),
+    )
+    return [found for (found,) in rows]
+
+
 def source_of(connection: sqlite3.Connection, key: str) -> bytes | None:
     """Returns the JSON text of the entry with a key or UUID."""
     row = connection.execute(

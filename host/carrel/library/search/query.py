@@ -18,6 +18,8 @@ MAX_LENGTH: Final = 4096
 MAX_TERMS: Final = 64
 
 _PREFIX: Final = re.compile(rf"({'|'.join((*TEXT_FIELDS, *EXACT_FIELDS))}):", re.IGNORECASE)
+#: Not the scheme of a URL, and no identifier such as `arXiv:2301.00001`.
+_LIKE_FIELD: Final = re.compile(r"(?<!\S)[A-Za-z]{2,20}:(?=[A-Za-z\"])(?!//)")
 _WORD: Final = re.compile(r'[^\s"]+')
 
 
@@ -67,6 +69,12 @@ def parse_query(query: str) -> tuple[Term, ...]:
         if len(terms) > MAX_TERMS:
             raise _fault(query, start, f"the query has more than {MAX_TERMS} terms")
     return tuple(terms)
+
+
+def unknown_fields(query: str) -> list[str]:
+    """Returns the words before a colon that look like fields and are none, such as `titel:`."""
+    found = dict.fromkeys(_LIKE_FIELD.findall(query))
+    return [word for word in found if not _PREFIX.fullmatch(word)]
 
 
 def _after_blanks(query: str, at: int) -> int:

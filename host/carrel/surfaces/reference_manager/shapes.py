@@ -32,6 +32,10 @@ def refuse(arguments: Arguments, error: CarrelError) -> NoReturn:
         message = f"No fulltext attached to '{arguments.get('id')}'"
     elif isinstance(error, LibraryError) and error.library_code == "NOT_FOUND":
         message = f"Reference not found: {arguments.get('id')}"
+    elif isinstance(error, LibraryError) and error.library_code == "INVALID":
+        raise RequestRefusedError(INVALID_PARAMS, f"Invalid params: {error.message}")
+    elif grant := error.details().get("denial_context", {}).get("grant"):
+        message += f"; the operator grants folders with the setting {grant}"
     raise RequestRefusedError(APPLICATION_ERROR, message, paths=error.paths)
 
 
