@@ -20,6 +20,20 @@ from carrel.library.library import Library
 SIZE = 50_000
 #: Parts of words that some hundred entries have.
 _QUERY = "mull wurmloch"
+#: One query of each kind: most match every entry, and the first is a part of every venue.
+_KINDS = (
+    ("annals", "relevance"),
+    ("annals", "title"),
+    ('"annals of desks"', "published"),
+    ("annals desks", "updated"),
+    ("title:a", "relevance"),
+    ("author:a", "author"),
+    ("type:article-journal", "created"),
+    ("year:1999", "relevance"),
+    ("doi:10.5555/desk.77", "relevance"),
+    ("of", "relevance"),
+    ("-", "title"),
+)
 
 
 def reference_library(bench: Workbench) -> Sequence[Row]:
@@ -41,6 +55,15 @@ def reference_library(bench: Workbench) -> Sequence[Row]:
         lambda: _time(scan),
         rounds=bench.rounds(9, 2),
     )
+
+    def slowest() -> float:
+        return max(
+            _time(lambda: library.search(query, sort=sort))  # type: ignore[arg-type, misc]  # noqa: B023
+            for query, sort in _KINDS
+        )
+
+    slowest()
+    kinds = alternate(slowest, lambda: _time(scan), rounds=bench.rounds(9, 2))
 
     def open_and_search() -> None:
         again = _opened(folder)
@@ -76,6 +99,14 @@ def reference_library(bench: Workbench) -> Sequence[Row]:
             f"a search with two terms in a library {text} : a regular expression over the file",
             searched[0],
             searched[1],
+            Bar(1.0),
+        ),
+        Row(
+            "library-search-kinds",
+            f"the slowest of {len(_KINDS)} kinds of searches in a library {text} : a regular "
+            "expression over the file",
+            kinds[0],
+            kinds[1],
             Bar(1.0),
         ),
         Row(
