@@ -114,6 +114,19 @@ def test_a_file_that_was_cut_off_is_refused(bib: Library) -> None:
 
 
 @pytest.mark.requirement("library:damaged:cut-bibtex")
+@pytest.mark.parametrize(
+    "end",
+    ["@string{a = {b", "@string{a", "@comment{x {y}", '@preamble{ "', "@book", "@", "@book{k"],
+)
+def test_a_file_cut_off_in_a_block_is_refused(bib: Library, end: str) -> None:
+    bib.path.write_text(TEXT + end, "utf-8")
+    error = code_of(lambda: bib.add([SMITH]))
+    assert error.library_code == "READ_ERROR"
+    assert error.position == {"line": TEXT.count("\n") + 1, "column": 1}
+    assert bib.path.read_text("utf-8") == TEXT + end
+
+
+@pytest.mark.requirement("library:damaged:cut-bibtex-anywhere")
 def test_a_file_cut_off_anywhere_is_refused_or_takes_what_is_added(
     tmp_path: Path, open_library: Open
 ) -> None:

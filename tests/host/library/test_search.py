@@ -148,6 +148,8 @@ _VOCABULARY = """
     深層 学習 深層学習 習 ß Strasse Straße ﬁne fine 1999 2001 10.1234/a x/y Łódź İ - & …
 """
 _WORDS = st.sampled_from(_VOCABULARY.split())
+#: Terms that many entries have: parts of words.
+_FREQUENT = st.sampled_from(["desk", "a", "e", "s", "r", "-", "oak", "1999", "book"])
 _TEXT = st.lists(_WORDS, max_size=4).map(" ".join)
 _ITEMS = st.lists(
     st.fixed_dictionaries(
@@ -177,11 +179,12 @@ _TERMS = st.lists(
     st.tuples(
         st.sampled_from([None, None, None, "title", "author", "keyword", "tag", "year", "doi", "id",
                          "type", "pmid", "url"]),
-        st.one_of(_WORDS, st.lists(_WORDS, min_size=2, max_size=3).map(" ".join),
+        st.one_of(_FREQUENT, _FREQUENT, _WORDS,
+                  st.lists(_WORDS, min_size=2, max_size=3).map(" ".join),
                   st.sampled_from(["e0", "e1", "book", "esk", "学", "earn", "31452104",
                                    "https://a.example/1"])),
     ),
-    min_size=1, max_size=3,
+    min_size=1, max_size=2,
 )  # fmt: skip
 #: What is done for large libraries only, and what for small ones.
 _LARGE = {"_RARE": 0, "_SORTED": 0, "_FEW": 0, "BLOCK": 2}
