@@ -120,7 +120,12 @@ INSTALLED_PEERS = {
         scripts=True,
     ),
     "citation-js": Installed(
-        ("@citation-js/core@0.8.2", "@citation-js/plugin-bibtex@0.8.2"), "package.json"
+        (
+            "@citation-js/core@0.8.2",
+            "@citation-js/plugin-bibtex@0.8.2",
+            "@citation-js/plugin-ris@0.8.2",
+        ),
+        "package.json",
     ),
     "oidc-provider": Installed(
         ("oidc-provider@9.13.3",), "node_modules/oidc-provider/lib/index.js"

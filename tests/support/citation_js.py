@@ -1,4 +1,4 @@
-"""Runs citation-js, which `scripts/peers.py` installs, over BibTeX files."""
+"""Runs citation-js, which `scripts/peers.py` installs, over bibliographies in BibTeX and RIS."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ const { createRequire } = require('module');
 const load = createRequire(process.argv[1]);
 const { Cite } = load('@citation-js/core');
 load('@citation-js/plugin-bibtex');
+load('@citation-js/plugin-ris');
 const fs = require('fs');
 console.warn = console.error = () => {};
 const found = {};

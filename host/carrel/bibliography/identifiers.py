@@ -10,7 +10,7 @@ _DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)?(10\.\d{4,9}/\S+)", 
 _ISSN = re.compile(r"\b(\d{4})-?(\d{3}[\dXx])\b")
 _ISBN = re.compile(r"(?:97[89][- ]?)?(?:\d[- ]?){9}[\dXx]")
 _NUMBERS = re.compile(
-    r"\s*(?:[;,\r\n]|\((?:print|electronic|linking|online)[^)]*\))\s*", re.IGNORECASE
+    r"\s*(?:[;,\r\n]|\((?:print|electronic|linking|online|issn|isbn)[^)]*\))\s*", re.IGNORECASE
 )
 
 

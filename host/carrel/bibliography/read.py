@@ -38,6 +38,8 @@ def read_bibliography(data: bytes | str, format: str | None = None) -> Bibliogra
         BibliographyError: it is too large, no text, or no bibliography.
     """
     text, warning = decode(data)
+    if "\n" not in text:
+        text = text.replace("\r", "\n")  # the line ends of old programs
     known = format or detect_format(text)
     if known not in _READERS:
         raise BibliographyError(

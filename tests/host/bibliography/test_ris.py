@@ -50,6 +50,28 @@ def test_records_are_found_in_every_dialect(text: str) -> None:
         ("JF  - Annals of Desks\nJA  - Ann. Desks",
          {"container-title": "Annals of Desks", "container-title-short": "Ann. Desks"}),
         ("JA  - Ann. Desks", {"container-title": "Ann. Desks"}),
+        ("AU  - A. B. Reader", {"author": [{"family": "Reader", "given": "A. B."}]}),
+        ("AU  - Desk, Ann; Lamp, Ben", {"author": [
+            {"family": "Desk", "given": "Ann"}, {"family": "Lamp", "given": "Ben"}]}),
+        ("PY  - 2001\nDA  - 2001///Spring", {"issued": {"date-parts": [[2001]], "season": 1}}),
+        ("PY  - 2019\nY1  - 3-5 May 2019",
+         {"issued": {"date-parts": [[2019, 5, 3], [2019, 5, 5]]}}),
+        ("T2  - Issue on walls\nJO  - Annals of Desks",
+         {"container-title": "Annals of Desks", "collection-title": "Issue on walls"}),
+        ("T2  - Annals of Desks\nJO  - Ann. Desks",
+         {"container-title": "Annals of Desks", "container-title-short": "Ann. Desks"}),
+        ("C7  - e104", {"number": "e104"}),
+        ("ET  - 2019/02/01", {"available-date": {"date-parts": [[2019, 2, 1]]}, "edition": None}),
+        ("AN  - 31452104", {"PMID": "31452104"}),
+        ("AN  - 31452104\nDB  - Furniture Index",
+         {"PMID": None, "archive": "Furniture Index", "archive_location": "31452104"}),
+        ("N1  - doi: 10.5555/a\nDO  - 10.5555/a", {"DOI": "10.5555/a", "note": None}),
+        ("UR  - https://a.example\nhttps://b.example",
+         {"URL": "https://a.example", "custom": {"ris": {"UR": ["https://b.example"]}}}),
+        ("SN  - 12345679 (ISSN); 9780306406157 (ISBN)",
+         {"ISSN": "12345679", "ISBN": "9780306406157"}),
+        ("VL  - 1\nVL  - 2", {"volume": "1", "custom": {"ris": {"VL": ["2"]}}}),
+        ("N2  - Desks\nUS - based desks", {"abstract": "Desks US - based desks"}),
         ("SP  - 12\nEP  - 34", {"page": "12-34"}),
         ("SP  - 12-34", {"page": "12-34"}),
         ("SP  - e12", {"page": "e12"}),
@@ -77,6 +99,23 @@ def test_the_second_title_of_a_book_is_its_series() -> None:
     assert found["number-of-pages"] == "320"
 
 
+def test_editors_of_books_and_of_their_series_are_told_apart() -> None:
+    series, own = {"family": "Series", "given": "Sam"}, {"family": "Editor", "given": "Eve"}
+    found = item("A2  - Series, Sam\nA3  - Editor, Eve", "BOOK")
+    assert (found["editor"], found["collection-editor"]) == ([own], [series])
+    found = item("A2  - Series, Sam\nAU  - Editor, Eve", "EDBOOK")
+    assert (found["editor"], found["collection-editor"]) == ([own], [series])
+    assert "author" not in found
+
+
+def test_papers_of_conferences_have_the_proceedings_as_their_container() -> None:
+    found = item("T2  - Third Conference\nC3  - Proceedings\nC1  - Example Town", "CONF")
+    told = [found[name] for name in ("type", "container-title", "event-title", "event-place")]
+    assert told == ["paper-conference", "Proceedings", "Third Conference", "Example Town"]
+    [again] = read_bibliography(write_bibliography([found], "ris")).entries
+    assert again.item == {**found, "id": again.item["id"]}
+
+
 def test_unknown_types_and_tags_are_kept_and_reported() -> None:
     found = read_bibliography("TY  - ODD\nTI  - A\nZZ  - kept\nER  - \n", "ris")
     assert found.entries[0].item["type"] == "document"
@@ -95,6 +134,11 @@ FAU - Müller, Anna
 AU  - Müller A
 CN  - Desk Group
 LA  - ger
+LA  - eng
+DEP - 20190801
+MH  - *Desks
+MH  - Humans
+OT  - walls
 JT  - Annals of desks
 TA  - Ann Desks
 PMC - PMC7
@@ -104,6 +148,9 @@ PT  - Journal Article
 PMID- 2
 TI  - [Tische].
 AU  - Reader AB
+AU  - de la Desk MJ Jr
+FED - Editor, Eve
+ED  - Editor E
 """
 
 
@@ -115,10 +162,15 @@ def test_medline_records() -> None:
         "page": "737-8",
         "author": [{"family": "Müller", "given": "Anna"}, {"literal": "Desk Group"}],
         "issued": {"date-parts": [[2019, 9, 4]]}, "DOI": "10.5555/desk", "PMID": "31452104",
-        "PMCID": "PMC7", "ISSN": "1234-5679", "language": "de",
+        "PMCID": "PMC7", "keyword": "walls", "ISSN": "1234-5679", "language": "de",
+        "custom": {"nbib": {"DEP": ["20190801"], "MH": ["*Desks", "Humans"], "LA": ["eng"]}},
     }  # fmt: skip
     assert second["title"] == "Tische"
-    assert second["author"] == [{"family": "Reader", "given": "A. B."}]
+    assert second["author"] == [
+        {"family": "Reader", "given": "A. B."},
+        {"non-dropping-particle": "de la", "family": "Desk", "given": "M. J.", "suffix": "Jr"},
+    ]
+    assert second["editor"] == [{"family": "Editor", "given": "Eve"}]
 
 
 WEB_OF_SCIENCE = """FN Clarivate

@@ -12,6 +12,11 @@ CslName = dict[str, str]
 _SUFFIX = re.compile(r"(?:jr|sr|[ivx]+|esq|ph\.?\s?d)\.?", re.IGNORECASE)
 #: `Fanning E.`, as some databases write names.
 _INITIALS = re.compile(r"([^\W\d_][\w'’-]+) ((?:[A-Z]\.[ -]?){1,4})")  # noqa: RUF001 - an apostrophe
+#: `E. Fanning`, as publishers write names; `U. S. Government` is none.
+_INITIALS_FIRST = re.compile(
+    r"(?!U\. ?S\.|U\. ?K\.|E\. ?U\.)((?:[A-Z]\.[ -]?){1,4}) ?"
+    r"([^\W\d_][\w'’-]+)"  # noqa: RUF001 - an apostrophe
+)
 _PARTICLE: Final = re.compile(r"((?:(?:van|von|der|den|de|da|di|du|del|della|la|le|ter|ten|zu|zum|"
                               r"zur|af|av|dos|das|do)\s+)+)(?=\S)")  # fmt: skip
 
@@ -31,6 +36,9 @@ def read_name(text: str) -> CslName | None:
     initials = _INITIALS.fullmatch(line)
     if initials:
         return {"family": initials[1], "given": initials[2]}
+    first = _INITIALS_FIRST.fullmatch(line)
+    if first:
+        return {"family": first[2], "given": first[1].strip()}
     if not comma or not family:
         return {"literal": line.strip(" ,")}
     name: CslName = {"family": family}
@@ -48,6 +56,10 @@ def read_name(text: str) -> CslName | None:
     return name
 
 
+def _has_initials(text: str) -> bool:
+    return bool(_INITIALS.fullmatch(text) or _INITIALS_FIRST.fullmatch(text))
+
+
 def _given(text: str) -> CslName:
     return {"given": text} if text else {}
 
@@ -56,7 +68,7 @@ def written_name(name: CslName) -> str:
     """Returns a name as `Family, Given, Suffix`; a literal one with a comma gets one behind it."""
     if name.get("literal") or not name.get("family"):
         text = one_line(name.get("literal") or name.get("given", ""))
-        return f"{text}," if "," in text or _INITIALS.fullmatch(text) else text
+        return f"{text}," if "," in text or _has_initials(text) else text
     particles = (name.get("dropping-particle"), name.get("non-dropping-particle"))
     family = " ".join(filter(None, (*particles, name["family"])))
     parts = [family, name.get("given", ""), name.get("suffix", "")]

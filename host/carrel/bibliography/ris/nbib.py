@@ -16,11 +16,15 @@ from .names import read_name
 from .tagged import TaggedRecord, records
 
 _TAG = re.compile(r"([A-Z]{2,4}) {0,2}- ?(.*)$")
-_BEGIN = frozenset({"PMID"})
+_SHORT_NAME = re.compile(r"(.+) ([A-Z]{1,4})(?: (Jr|Sr|2nd|3rd|4th|II|III|IV))?")
 _TEXTS: Final = {
     "JT": "container-title", "TA": "container-title-short", "VI": "volume", "IP": "issue",
     "PG": "page", "AB": "abstract", "PB": "publisher", "EN": "edition", "CTI": "collection-title",
 }  # fmt: skip
+#: Tags all values of which are read, and those that repeat others.
+_WHOLE: Final = frozenset({"FAU", "AU", "CN", "FED", "ED", "OT", "IS", "ISBN", "PT", "SO"})
+#: Tags of which the first value is read.
+_FIRST: Final = frozenset({*_TEXTS, "PMID", "PMC", "TI", "BTI", "PL", "DP", "LA"})
 #: Publication type → CSL's, the first that fits is taken.
 _TYPES: Final = {
     "book chapter": "chapter", "books": "book", "book": "book", "dataset": "dataset",
@@ -32,7 +36,7 @@ _TYPES: Final = {
 def read_nbib(text: str) -> Bibliography:
     """Returns the records of a MEDLINE text."""
     entries, unread = [], []
-    for number, record in enumerate(records(text, _TAG, _BEGIN, frozenset()), 1):
+    for number, record in enumerate(records(text, _split, "PMID"), 1):
         item = _item(record)
         label = f"PMID {item['PMID']}" if "PMID" in item else f"record {number}"
         if "title" in item or "author" in item:
@@ -40,6 +44,11 @@ def read_nbib(text: str) -> Bibliography:
         else:
             unread.append(Unread(label, record.line, "it has neither a title nor authors"))
     return Bibliography("nbib", tuple(entries), tuple(unread))
+
+
+def _split(line: str) -> tuple[str, str] | None:
+    found = _TAG.match(line)
+    return (found[1], found[2]) if found else None
 
 
 def _item(record: TaggedRecord) -> Item:
@@ -69,7 +78,25 @@ def _item(record: TaggedRecord) -> Item:
         item["keyword"] = joined_keywords(words)
     if record.first("LA"):
         item["language"] = language_tag(record.first("LA"))
+    _keep_others(item, record)
     return item
+
+
+def _keep_others(item: Item, record: TaggedRecord) -> None:
+    """Keeps the values that no variable has, under their tags."""
+    read = {f"{item.get('DOI')} [doi]", f"{item.get('number')} [pii]"}
+    words = "" if record.all("OT") else "MH"
+    kept: dict[str, list[str]] = {}
+    for tag, value in record.values:
+        first = tag in _FIRST and value == record.first(tag) and (tag != "PL" or _has_place(item))
+        if value and not (tag in _WHOLE or tag == words or first or value in read):
+            kept.setdefault(tag, []).append(value)
+    if kept:
+        item["custom"] = {"nbib": kept}
+
+
+def _has_place(item: Item) -> bool:
+    return "publisher-place" in item
 
 
 def _without_stop(title: str) -> str:
@@ -88,17 +115,20 @@ def _read_names(item: Item, record: TaggedRecord) -> None:
             authors += [name] if name else []
     if authors:
         item["author"] = authors
-    editors = [name for one in record.all("FED", "ED") if (name := read_name(one))]
+    editors = [name for one in record.all("FED") if (name := read_name(one))]
+    editors = editors or [_short_name(one) for one in record.all("ED")]
     if editors:
         item["editor"] = editors
 
 
 def _short_name(text: str) -> dict[str, str]:
-    """Returns `McGarrigle ML` as family name and initials."""
-    family, _, initials = text.rpartition(" ")
-    if family and re.fullmatch(r"[A-Z]{1,4}", initials):
-        return {"family": family, "given": " ".join(f"{one}." for one in initials)}
-    return {"literal": text}
+    """Returns `McGarrigle ML Jr` as family name, initials and suffix."""
+    found = _SHORT_NAME.fullmatch(text)
+    if found is None:
+        return {"literal": text}
+    initials = " ".join(f"{one}." for one in found[2])
+    suffix = {"suffix": found[3]} if found[3] else {}
+    return {**(read_name(f"{found[1]}, {initials}") or {}), **suffix}
 
 
 def _read_identifiers(item: Item, record: TaggedRecord) -> None:

@@ -3,41 +3,71 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from carrel.bibliography.bibliography import Bibliography, Entry, Unread
-from carrel.bibliography.dates import CslDate, parse_any
+from carrel.bibliography.bibtex.fields import ISSUE_TYPES
+from carrel.bibliography.dates import CslDate, parse_any, parse_edtf
 from carrel.bibliography.identifiers import doi_of, put_standard_numbers
 from carrel.bibliography.item import Item
 from carrel.bibliography.languages import language_tag
 from carrel.bibliography.texts import joined_keywords
 from carrel.bibliography.types import csl_type
 
+from .lines import TAGS, RisLines
 from .names import read_name
 from .tagged import TaggedRecord, records
 from .web_of_science import is_web_of_science, read_web_of_science
 
-_LINE = re.compile(r"\s{0,3}([A-Z][A-Z0-9])(?: {1,4}|\t)-[ \t]?(.*)$")
 _ARXIV = re.compile(r"(?:arxiv:)\s*(\S+)", re.IGNORECASE)
+_PMID = re.compile(r"(?:MED(?:LINE)?:|PMID:? ?)?([0-9]{1,8})")
+#: Databases whose accession numbers are PMIDs.
+_MEDLINE = re.compile(r"medline|pubmed|\bnlm\b", re.IGNORECASE)
 
 #: Tag → variable, for those that mean the same in all types.
 _TEXTS: Final = {
     "VL": "volume", "VO": "volume", "IS": "issue", "ET": "edition", "PB": "publisher",
     "CY": "publisher-place", "PP": "publisher-place", "T3": "collection-title", "NV":
     "number-of-volumes", "ST": "title-short", "M3": "genre", "CN": "call-number", "DP": "source",
-    "SV": "collection-number", "M1": "number", "C6": "status",
+    "SV": "collection-number", "M1": "number", "C6": "status", "RI": "reviewed-title",
+    "PU": "publisher", "PI": "publisher-place",
 }  # fmt: skip
 _TITLES: Final = ("TI", "T1", "CT")
 _ABSTRACTS: Final = ("AB", "N2")
-_JOURNALS: Final = ("JF", "T2", "JO", "BT", "JA", "J1", "J2")
-_SHORT_JOURNALS: Final = ("J2", "JA", "J1")
-_READ: Final = frozenset({
-    *_TEXTS, *_TITLES, *_ABSTRACTS, *_JOURNALS, *_SHORT_JOURNALS, "TY", "ID", "AU", "A1", "A2",
-    "ED", "A3", "A4", "PY", "Y1", "DA", "Y2", "SP", "EP", "SN", "DO", "DI", "UR", "LA", "KW", "N1",
-    "ER", "CP",
+#: Tags of the title of what contains the work; the first that has a value is it.
+_JOURNALS: Final = ("JF", "T2", "JO", "BT", "JA", "J1", "J2", "J9", "JI")
+_SHORT_JOURNALS: Final = ("J2", "JA", "J1", "JI", "J9", "JO")
+#: Tags all values of which are read.
+_WHOLE: Final = frozenset({
+    "TY", "ID", "SP", "EP", "SN", "KW", "K1", "N1", "AU", "A1", "A2", "A3", "A4", "ED",
 })  # fmt: skip
+#: Tags of which another value than the first is kept, unless a member has it.
+_READ: Final = frozenset({
+    *_TEXTS, *_TITLES, *_ABSTRACTS, *_JOURNALS, "PY", "Y1", "DA", "Y2", "DO", "DI", "UR", "LA",
+    "CP", "AN", "DB", "C1", "C2", "C3", "C7", "CL", "SE", "L3",
+})  # fmt: skip
+#: Tags each line of which is a value.
+_LISTS: Final = frozenset({"KW", "K1", "SN", "UR", "L1", "L2", "L3", "L4"})
 _BOOKS: Final = frozenset({"book", "collection", "thesis", "report", "pamphlet", "classic"})
 _PAPERS: Final = frozenset({"CPAPER", "CONF"})
+_DATES: Final = {"PY": "issued", "Y1": "issued", "DA": "issued", "Y2": "accessed", "ET":
+                 "available-date"}  # fmt: skip
+_OTHER_ROLES: Final = {
+    "author": ("AU", "A1"), "editor": ("ED", "A2"), "collection-editor": ("A3",),
+    "translator": ("A4",),
+}  # fmt: skip
+#: Value of `TY` → variable → tags. EndNote's books have the editor of the series before their own.
+_ROLES: Final = {
+    "BOOK": {**_OTHER_ROLES, "editor": ("A3",), "collection-editor": ("A2",)},
+    "EDBOOK": {
+        **_OTHER_ROLES, "author": (), "editor": ("AU", "A1", "A3"), "collection-editor": ("A2",),
+    },
+}  # fmt: skip
+#: The same of books whose editors have a tag of their own.
+_ROLES_BESIDE_EDITORS: Final = {
+    **_OTHER_ROLES, "editor": ("ED",), "collection-editor": ("A2", "A3"),
+}  # fmt: skip
 
 
 def read_ris(text: str) -> Bibliography:
@@ -45,13 +75,14 @@ def read_ris(text: str) -> Bibliography:
     if is_web_of_science(text):
         return read_web_of_science(text)
     entries, unread = [], []
-    found = records(text, _LINE, frozenset({"TY"}), frozenset({"ER"}))
+    found = records(text, RisLines(), "TY", "ER", lists=_LISTS, loose=TAGS - {"ER"})
     for number, record in enumerate(found, 1):
         item = _item(record)
         label = item["id"] or f"record {number}"
         kind = record.first("TY")
         if _type(kind) is None:
-            told = f"the type {kind!r} is not one of RIS; it was read as a document"
+            problem = f"the type {kind!r} is not one of RIS" if kind else "it has no type (TY)"
+            told = f"{problem}; it was read as a document"
             unread.append(Unread(label, record.line, told))
         if any(tag != "TY" for tag, _ in record.values):
             entries.append(Entry(item, label, record.line))
@@ -79,12 +110,12 @@ def _item(record: TaggedRecord) -> Item:
             item[variable] = value
     if not record.first(*_TITLES, *_JOURNALS):
         item.pop("title-short", None)  # it was read as the title
-    _read_genre(item)
+    _read_numbers(item, record, kind)
     _read_pages(item, record)
     put_standard_numbers(item, record.all("SN"))
     _read_identifiers(item, record)
     _read_texts(item, record)
-    _keep_unknown(item, record, kind)
+    _keep_others(item, record)
     return item
 
 
@@ -105,64 +136,130 @@ def _read_titles(item: Item, record: TaggedRecord, kind: str) -> None:
         # The second title of a book is its series.
         item["collection-title"] = record.first("T2")
         container = record.first("JF", "JO")
+    elif item["type"] in ISSUE_TYPES:
+        container, issue = _journal(record, container)
+        if not record.first("T3"):
+            _put(item, "collection-title", issue)
+    elif kind in _PAPERS:
+        container = _read_conference(item, record) or container
     _put(item, "container-title", container)
-    short = next((one for one in map(record.first, _SHORT_JOURNALS) if one), "")
-    if short != container:
-        _put(item, "container-title-short", short)
-    if kind in _PAPERS:
-        _put(item, "event-title", record.first("C3"))
-        _put(item, "event-place", record.first("C1"))
+    known = {"", container, item.get("collection-title"), item.get("event-title")}
+    short = (one for one in map(record.first, _SHORT_JOURNALS) if one not in known)
+    _put(item, "container-title-short", next(short, "") if container else "")
+
+
+def _journal(record: TaggedRecord, container: str) -> tuple[str, str]:
+    """Returns the title of the journal and that of a special issue.
+
+    ScienceDirect has the journal in `JO`, and in `T2` the title of the issue.
+    """
+    second, own = record.first("T2"), record.first("JO")
+    if record.first("JF") or not second or not own or _abbreviates(own, second):
+        return container, ""
+    return own, "" if _abbreviates(second, own) else second
+
+
+def _abbreviates(short: str, title: str) -> bool:
+    """Returns whether the words of a title begin, in their order, with those of the short one."""
+    words = iter(title.lower().split())
+    parts = re.findall(r"[^\W_]+", short.lower())
+    initials = "".join(word[0] for word in title.lower().split())
+    return short.lower() == initials or all(
+        any(word.startswith(part) for word in words) for part in parts
+    )
+
+
+def _read_conference(item: Item, record: TaggedRecord) -> str:
+    """Sets the title and place of the conference, and returns the title of its proceedings."""
+    if record.first("AN").startswith("WOS:"):  # whose C1 and C3 are the authors' institutions
+        _put(item, "event-title", record.first("CP"))
+        _put(item, "event-place", record.first("CL"))
+        return ""
+    _put(item, "event-place", record.first("C1"))
+    proceedings = record.first("C3")
+    if proceedings and record.first("T2") != proceedings:
+        _put(item, "event-title", record.first("T2"))
+    return proceedings
 
 
 def _read_names(item: Item, record: TaggedRecord, kind: str) -> None:
-    series = {"BOOK", "EDBOOK"} if record.first("ED") else set()
-    roles = {
-        "author": ("AU", "A1"),
-        "editor": ("ED",) if kind in series else ("ED", "A2"),
-        "collection-editor": ("A2", "A3") if kind in series else ("A3",),
-        "translator": ("A4",),
-    }
+    roles: Mapping[str, tuple[str, ...]] = _ROLES.get(kind, _OTHER_ROLES)
+    if kind in _ROLES and record.first("ED"):
+        roles = _ROLES_BESIDE_EDITORS
     for variable, tags in roles.items():
-        names = [name for one in record.all(*tags) if (name := read_name(one))]
+        names = [
+            name
+            for value in record.all(*tags)
+            for one in _split_names(value)
+            if (name := read_name(one))
+        ]
         if names:
             item[variable] = names
 
 
+def _split_names(value: str) -> list[str]:
+    """Returns the names of `Desk, Ann; Lamp, Ben`, which some programs write into one line."""
+    parts = value.split("; ")
+    several = all("," in one for one in parts) and not value.endswith(",")
+    return parts if several else [value]
+
+
 def _read_dates(item: Item, record: TaggedRecord) -> None:
-    year = parse_any(record.first("PY", "Y1"))
-    day = parse_any(record.first("DA"))
-    issued: CslDate | None = year or day
-    if year and day and _more_exact(day, year):
-        issued = day
-    elif year and day and "date-parts" not in day:
-        # A day without its year: `DA  - May 3`.
-        whole = parse_any(f"{record.first('PY', 'Y1')} {record.first('DA')}")
-        issued = whole if whole and "date-parts" in whole else year
+    years = [parse_any(record.first(tag)) for tag in ("PY", "Y1", "DA")]
+    told = [one for one in years if one]
+    issued: CslDate | None = next((one for one in told if "date-parts" in one), None)
+    if issued is None:
+        issued = told[0] if told else None
+    else:
+        for other in (*told, _day_without_year(record, issued)):
+            if other and _more_exact(other, issued):
+                issued = other
     if issued:
         item["issued"] = issued
     accessed = parse_any(record.first("Y2"))
     if accessed:
         item["accessed"] = accessed
+    online = parse_edtf(record.first("ET").replace("/", "-"))
+    if item["type"] in ISSUE_TYPES and online and len(online["date-parts"][0]) == 3:
+        item["available-date"] = online  # EndNote's `Epub Date`
+
+
+def _day_without_year(record: TaggedRecord, issued: CslDate) -> CslDate | None:
+    """Returns the date of `DA  - May 3` in a known year."""
+    day = record.first("DA")
+    return parse_any(f"{issued['date-parts'][0][0]} {day}") if day else None
 
 
 def _more_exact(day: CslDate, year: CslDate) -> bool:
-    if "date-parts" not in day or "date-parts" not in year:
-        return "date-parts" in day
-    first, other = day["date-parts"][0], year["date-parts"][0]
-    return first[0] == other[0] and len(first) > len(other)
+    if "date-parts" not in day or day["date-parts"][0][0] != year["date-parts"][0][0]:
+        return False
+    return _exactness(day) > _exactness(year)
 
 
-def _read_genre(item: Item) -> None:
-    """Moves a DOI out of the genre, where EndNote's filters put it."""
+def _exactness(date: CslDate) -> tuple[int, int]:
+    return len(date["date-parts"][0]) + ("season" in date), len(date["date-parts"])
+
+
+def _read_numbers(item: Item, record: TaggedRecord, kind: str) -> None:
+    article = record.first("C7")
+    if article and item["type"] in ISSUE_TYPES:
+        item["number"] = article
+    section = record.first("SE")
+    if kind in {"CHAP", "ECHAP"}:
+        _put(item, "chapter-number", section)
+    elif item["type"] not in ISSUE_TYPES or item["type"] == "article-newspaper":
+        _put(item, "section", section)  # of a journal, EndNote's `Start Page`
+    if "available-date" in item:
+        item.pop("edition", None)
     doi = doi_of(item.get("genre", ""))
-    if doi and "/" in item["genre"]:
+    if doi:  # where EndNote's filters and JSTOR put it
         item.setdefault("DOI", doi)
         del item["genre"]
 
 
 def _read_pages(item: Item, record: TaggedRecord) -> None:
     first, last = record.first("SP"), record.first("EP")
-    if "issue" not in item:
+    if "issue" not in item and "event-title" not in item:
         _put(item, "issue", record.first("CP"))
     if not first and not last:
         return
@@ -177,49 +274,85 @@ def _read_pages(item: Item, record: TaggedRecord) -> None:
 
 def _read_identifiers(item: Item, record: TaggedRecord) -> None:
     told = record.first("DO", "DI")
+    others = (*record.all("L3", "N1"), record.first("ID").removesuffix(" [doi]"))
     doi = next((found for one in record.all("DO", "DI") if (found := doi_of(one))), told)
-    urls = [url for one in record.all("UR") for url in re.split(r"\s*[;,]\s*(?=https?://)", one)]
+    urls = _urls(record)
     if not doi and urls and "doi.org/" in urls[0]:
         doi = doi_of(urls[0])
-    if doi:
-        item["DOI"] = doi
+    doi = doi or item.get("DOI") or next((found for one in others if (found := doi_of(one))), "")
+    _put(item, "DOI", doi)
     _put(item, "URL", urls[0] if urls else "")
-    number = record.first("AN")
+    number, archive = record.first("AN"), record.first("DB")
     arxiv = _ARXIV.fullmatch(number)
+    pubmed = _PMID.fullmatch(number)
     if arxiv:
         item |= {"archive": "arXiv", "archive_location": arxiv[1]}
-    elif re.fullmatch(r"[0-9]{1,8}", number):
-        item["PMID"] = number
-    elif number:
-        _put(item, "archive", record.first("DB"))
-        item["archive_location"] = number
+    elif pubmed and (not archive or _MEDLINE.search(archive)):
+        item["PMID"] = pubmed[1]
     else:
-        _put(item, "archive", record.first("DB"))
+        _put(item, "archive", archive)
+        _put(item, "archive_location", number)
     pmcid = record.first("C2")
     if re.fullmatch(r"PMC\d+", pmcid):
         item["PMCID"] = pmcid
 
 
+def _urls(record: TaggedRecord) -> list[str]:
+    return [url for one in record.all("UR") for url in _urls_in(one)]
+
+
 def _read_texts(item: Item, record: TaggedRecord) -> None:
     _put(item, "abstract", record.first(*_ABSTRACTS))
-    _put(item, "note", "; ".join(dict.fromkeys(record.all("N1"))))
-    _put(item, "keyword", joined_keywords(record.all("KW")))
+    notes = [one for one in record.all("N1") if not _is_doi(item, one)]
+    _put(item, "note", "; ".join(dict.fromkeys(notes)))
+    _put(item, "keyword", joined_keywords(record.all("KW", "K1")))
     _put(item, "language", language_tag(record.first("LA")))
 
 
-def _keep_unknown(item: Item, record: TaggedRecord, kind: str) -> None:
+def _is_doi(item: Item, text: str) -> bool:
+    doi = doi_of(text)
+    return bool(doi) and doi.lower() == item.get("DOI", "").lower()
+
+
+def _keep_others(item: Item, record: TaggedRecord) -> None:
     """Keeps the values that no variable has, under their tags."""
-    read = _READ | {"AN", "DB"}
-    if kind in _PAPERS:
-        read |= {"C1", "C3"}
-    if "PMCID" in item:
-        read |= {"C2"}
+    members = {value for value in item.values() if isinstance(value, str)}
     kept: dict[str, list[str]] = {}
     for tag, value in record.values:
-        if tag not in read and value:
-            kept.setdefault(tag, []).append(value)
-    others = [one for one in record.all("UR") if one != item.get("URL")]
-    if others:
-        kept["UR"] = others
+        if tag == "UR":
+            values = [one for one in _urls_in(value) if one != item.get("URL")]
+        else:
+            read = tag in _WHOLE or (tag in _READ and _is_read(item, members, tag, value))
+            values = [value] if value and not read else []
+        for one in values:
+            kept.setdefault(tag, []).append(one)
     if kept:
         item["custom"] = {"ris": kept}
+
+
+def _urls_in(value: str) -> list[str]:
+    return re.split(r"\s*[;,]\s*(?=https?://)", value) if value else []
+
+
+def _is_read(item: Item, members: set[str], tag: str, value: str) -> bool:
+    """Returns whether a member of the item says what a value says."""
+    if value in members or _is_doi(item, value):
+        return True
+    if tag == "LA":
+        return language_tag(value) == item.get("language")
+    if tag == "AN":
+        return value.rpartition(":")[2].strip() in members
+    if tag in _DATES:
+        date: CslDate = item.get(_DATES[tag]) or {}
+        if "date-parts" not in date:
+            return date.get("literal") == value
+        parts = date["date-parts"]
+        told = (parse_any(value), parse_any(f"{parts[0][0]} {value}"))
+        return any(_says(parts, one["date-parts"]) for one in told if one and "date-parts" in one)
+    return False
+
+
+def _says(parts: list[list[int]], other: list[list[int]]) -> bool:
+    """Returns whether the parts of a date include those of another."""
+    pairs = zip(parts, other, strict=False)
+    return len(other) <= len(parts) and all(own[: len(one)] == one for own, one in pairs)

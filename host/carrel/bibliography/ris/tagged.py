@@ -7,7 +7,7 @@ raises for odd lines. Lines without a tag continue the value before them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from carrel.bibliography.errors import BibliographyError
@@ -36,10 +36,18 @@ class TaggedRecord:
         self.values.append((tag, ""))
         self._pieces = [value]
 
-    def carry_on(self, line: str) -> None:
-        """Adds a line to the value."""
-        if line.strip():
+    def carry_on(self, line: str, lists: frozenset[str] = frozenset()) -> None:
+        """Adds a line to the value; to a tag of `lists`, as another value."""
+        if not line.strip():
+            return
+        if self.values and self.values[-1][0] in lists:
+            self.begin(self.values[-1][0], line)
+        else:
             self._pieces.append(line)
+
+    def has(self, tag: str) -> bool:
+        """Returns whether the record has a tag, also without a value."""
+        return any(name == tag for name, _ in self.values)
 
     def finished(self) -> TaggedRecord:
         """Returns the record with its last value complete."""
@@ -71,15 +79,23 @@ def lines_of(text: str) -> list[str]:
 
 
 def records(
-    text: str, tag: re.Pattern[str], begin: frozenset[str], end: frozenset[str]
+    text: str,
+    split: Callable[[str], tuple[str, str] | None],
+    begin: str,
+    end: str = "",
+    *,
+    lists: frozenset[str] = frozenset(),
+    loose: frozenset[str] = frozenset(),
 ) -> Iterator[TaggedRecord]:
     """Yields the records of a text.
 
     Args:
         text: to split.
-        tag: matches a line with a tag: its name, then its value.
-        begin: tags that begin a record, also where the one before was not ended.
-        end: tags that end one.
+        split: returns the tag and the value of a line, or None of one that continues a value.
+        begin: the tag that begins a record, also where the one before was not ended.
+        end: the tag that ends one.
+        lists: tags each line of which is a value.
+        loose: tags that begin a record where none is open, because its `begin` is missing.
 
     Raises:
         BibliographyError: `TOO_LARGE`; it has too many records.
@@ -87,23 +103,23 @@ def records(
     record: TaggedRecord | None = None
     count = 0
     for number, line in enumerate(lines_of(text), 1):
-        match = tag.match(line)
-        found = match[1].upper() if match else ""
-        if match is None:
+        told = split(line)
+        tag, value = told or ("", "")
+        if told is None:
             if record is not None:
-                record.carry_on(line)
-        elif found in end or found in begin:
-            if record is not None and (found in end or record.values):
+                record.carry_on(line, lists)
+        elif tag == end or (tag == begin and (record is None or record.has(begin))):
+            if record is not None:
                 yield record.finished()
-            count += found in begin
-            if count > MAX_ENTRIES:
-                raise BibliographyError(
-                    "TOO_LARGE", f"the bibliography has more than {MAX_ENTRIES:,} entries; split it"
-                )
-            record = TaggedRecord(number) if found in begin else None
-            if record is not None:
-                record.begin(found, match[2])
-        elif record is not None:
-            record.begin(found, match[2])
+            record = TaggedRecord(number) if tag == begin else None
+        elif record is None and tag in loose:
+            record = TaggedRecord(number)
+        if record is not None and told is not None:
+            count += not record.values
+            record.begin(tag, value)
+        if count > MAX_ENTRIES:
+            raise BibliographyError(
+                "TOO_LARGE", f"the bibliography has more than {MAX_ENTRIES:,} entries; split it"
+            )
     if record is not None:
         yield record.finished()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from carrel.bibliography.bibtex.fields import ISSUE_TYPES
 from carrel.bibliography.dates import CslDate, date_of, edtf, is_plain
 from carrel.bibliography.item import Item, names_of, text_of
 from carrel.bibliography.keys import with_keys
@@ -19,6 +20,7 @@ _TEXTS: Final = (
     ("title-short", "ST"), ("container-title-short", "J2"), ("edition", "ET"),
     ("publisher-place", "CY"), ("number-of-volumes", "NV"), ("genre", "M3"), ("note", "N1"),
     ("call-number", "CN"), ("source", "DP"), ("collection-number", "SV"), ("status", "C6"),
+    ("reviewed-title", "RI"),
 )  # fmt: skip
 _TAG = re.compile(r"[A-Z][A-Z0-9]")
 _BOOKS: Final = frozenset({"book", "collection", "thesis", "report", "pamphlet", "classic"})
@@ -51,13 +53,14 @@ def _fields(item: Item, key: str) -> Iterator[tuple[str, str | None]]:
             yield tag, written_name(name)
     yield from _issued(date_of(item.get("issued")))
     kind = item.get("type")
-    container = "JO" if kind == "article-journal" else "JF" if kind in _BOOKS else "T2"
-    yield container, text_of(item, "container-title")
+    yield from _container(item)
     yield "T3", text_of(item, "collection-title")
     yield "VL", text_of(item, "volume")
     yield "IS", text_of(item, "issue")
     yield from _pages(item)
-    yield "M1", text_of(item, "number")
+    yield "C7" if kind in ISSUE_TYPES else "M1", text_of(item, "number")
+    if kind == "chapter":
+        yield "SE", text_of(item, "chapter-number")
     yield "PB", text_of(item, "publisher")
     for variable in ("ISSN", "ISBN"):
         for number in re.split(r"[,;]\s*", text_of(item, variable)):
@@ -71,6 +74,16 @@ def _fields(item: Item, key: str) -> Iterator[tuple[str, str | None]]:
         yield "KW", word
     yield "AB", text_of(item, "abstract")
     yield from _rest(item)
+
+
+def _container(item: Item) -> Iterator[tuple[str, str]]:
+    kind, container = item.get("type"), text_of(item, "container-title")
+    event = text_of(item, "event-title") if kind == "paper-conference" else ""
+    tag = "JO" if kind == "article-journal" else "JF" if kind in _BOOKS else "T2"
+    yield tag if not event else "C3", container
+    yield "T2", event
+    if kind == "paper-conference":
+        yield "C1", text_of(item, "event-place")
 
 
 def _issued(date: CslDate | None) -> Iterator[tuple[str, str]]:
@@ -117,7 +130,8 @@ def _archive(item: Item) -> Iterator[tuple[str, str]]:
 
 
 def _rest(item: Item) -> Iterator[tuple[str, str]]:
-    for variable, tag in (("collection-editor", "A3"), ("translator", "A4")):
+    series = "A2" if item.get("type") == "book" else "A3"
+    for variable, tag in (("collection-editor", series), ("translator", "A4")):
         for name in names_of(item, variable):
             yield tag, written_name(name)
     accessed = date_of(item.get("accessed"))
@@ -126,9 +140,6 @@ def _rest(item: Item) -> Iterator[tuple[str, str]]:
         yield "Y2", _slashed(parts[0]) if parts else accessed["literal"]
     for variable, tag in _TEXTS:
         yield tag, text_of(item, variable)
-    if item.get("type") == "paper-conference":
-        yield "C3", text_of(item, "event-title")
-        yield "C1", text_of(item, "event-place")
     custom = item.get("custom")
     kept = custom.get("ris") if isinstance(custom, dict) else None
     for tag, values in kept.items() if isinstance(kept, dict) else ():
