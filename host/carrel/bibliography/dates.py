@@ -36,6 +36,8 @@ _OPEN: Final = [0, 0, 0]
 def parse_edtf(text: str) -> CslDate | None:
     """Returns the date of an EDTF text: `2016-12`, `1999/2000`, `1850~`, `199X`; None of others."""
     start, slash, end = text.strip().partition("/")
+    if re.fullmatch(r"\d{4}", start) and re.fullmatch(r"\d\d", end) and end > start[2:]:
+        end = start[:2] + end  # `2003/04`
     first = _parse_one(start)
     if not slash:
         return first
@@ -172,22 +174,33 @@ def date_of(value: object) -> CslDate | None:
     """Returns a date of an item as valid parts, season, circa or literal; None if it has none."""
     if not isinstance(value, dict):
         return parse_any(str(value)) if isinstance(value, str | int) and value else None
-    parts = _valid_parts(value.get("date-parts"))
+    told = value.get("date-parts") or [value.get(name) for name in ("year", "month", "day")]
+    if isinstance(told, list) and told and not isinstance(told[0], list):
+        told = [told]  # `[2019, 5]`
+    parts = _valid_parts(told)
     if parts:
         date: CslDate = {"date-parts": parts}
         season = str(value.get("season") or "").lower()
         number = _SEASONS.get(season, int(season) if season.isdecimal() and len(season) < 3 else 0)
+        number = number or _season_in(told)
         if 1 <= number <= 4 and len(parts) == 1:
             date["season"] = number
         if value.get("circa") not in {None, False, "", "0", "false"}:
             date["circa"] = True
         return date
-    for name in ("raw", "literal"):
+    for name in ("raw", "edtf", "literal"):
         told = value.get(name)
         if isinstance(told, str) and told.strip():
-            found = parse_any(told) if name == "raw" else None
+            found = parse_any(told) if name != "literal" else None
             return found or {"literal": " ".join(told.split())}
     return None
+
+
+def _season_in(parts: object) -> int:
+    """Returns the season that EDTF's months 21 to 24 are; 0 for others."""
+    first = parts[0] if isinstance(parts, list) and parts else None
+    month = str(first[1]).strip() if isinstance(first, list) and len(first) > 1 else ""
+    return int(month) - 20 if re.fullmatch("2[1-4]", month) else 0
 
 
 def _valid_parts(value: object) -> list[list[int]]:

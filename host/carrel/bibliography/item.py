@@ -102,9 +102,21 @@ DATE_VARIABLES: Final = (
 )
 
 
+_LISTS: Final = frozenset({"ISSN", "ISBN", "keyword"})
+#: What some programs call the parts of a name.
+_NAME_PARTS: Final = {"name": "literal", "firstName": "given", "lastName": "family"}
+
+
 def text_of(item: Item, name: str) -> str:
-    """Returns a member of an item as text; empty if it is missing or neither text nor number."""
+    """Returns a member of an item as text; empty if it is missing or neither text nor number.
+
+    Of a list, which Crossref writes for titles and ISSNs, the first text; of ISSNs, ISBNs and
+    keywords all.
+    """
     value = item.get(name)
+    if isinstance(value, list):
+        texts = [one for one in value if isinstance(one, str) and one]
+        value = ", ".join(texts if name in _LISTS else texts[:1])
     if isinstance(value, str):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -121,7 +133,11 @@ def names_of(item: Item, name: str) -> list[dict[str, str]]:
         if isinstance(one, str):
             one = {"literal": one}  # noqa: PLW2901 - what some programs write for a name
         if isinstance(one, dict):
-            parts = {key: part for key, part in one.items() if isinstance(part, str) and part}
+            parts = {
+                _NAME_PARTS.get(key, key): part
+                for key, part in one.items()
+                if isinstance(part, str) and part
+            }
             if parts.keys() & {"family", "given", "literal"}:
                 found.append(parts)
     return found

@@ -9,8 +9,9 @@ from .bibtex.writer import write_biblatex, write_bibtex
 from .csl_json import write_csl_json
 from .endnote.writer import write_endnote
 from .errors import BibliographyError
-from .item import Item
+from .item import TYPES, Item
 from .ris.writer import write_ris
+from .types import csl_type
 from .word import write_word
 
 _WRITERS: Final[Mapping[str, Callable[[Sequence[Item]], str]]] = {
@@ -33,4 +34,13 @@ def write_bibliography(items: Sequence[Item], format: str) -> str:  # noqa: A002
         raise BibliographyError(
             "UNKNOWN_FORMAT", f"{format!r} cannot be written; formats: {', '.join(_WRITERS)}"
         )
-    return _WRITERS[format](items)
+    return _WRITERS[format](items if format == "csl-json" else [_with_type(one) for one in items])
+
+
+def _with_type(item: Item) -> Item:
+    """Returns an item with CSL's type where it has Crossref's: `journal-article`."""
+    kind = item.get("type")
+    if not isinstance(kind, str) or kind in TYPES:
+        return item
+    known = csl_type("names", kind.lower().replace("-", " "))
+    return {**item, "type": known} if known else item

@@ -55,7 +55,7 @@ def test_an_unbalanced_entry_is_reported_with_its_line_and_the_rest_is_read() ->
     assert found.entries[1].item["issued"] == {"date-parts": [[2001]]}
     [bad] = found.unread
     assert (bad.label, bad.line) == ("bad", 3)
-    assert "the brace of 'title' is not closed; read up to there: year" in bad.problem
+    assert "the brace of 'title' is not closed; it was taken to end with its line" in bad.problem
 
 
 def test_what_is_no_field_is_reported_and_left_out() -> None:

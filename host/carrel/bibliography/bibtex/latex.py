@@ -19,6 +19,7 @@ from .latex_symbols import ACCENTS, MATH_SYMBOLS, SYMBOLS
 _TOKEN = re.compile(
     r"\\[A-Za-z@]+\*?[ \t\n\r]*|\\\r?\n|\\.|[{}]|\$\$?|~|---?|``|''|`|[^\\{}$~`'-]+|'|-", re.DOTALL
 )
+_MATH_PARENTHESES = re.compile(r"(?<!\\)\\[()]")
 _SPECIAL = re.compile(r"[\\{}$~`]|--|''")
 _SPACE = re.compile(r"[ \t\n\r\f\v]+")
 #: Command → opening and closing tag.
@@ -91,6 +92,8 @@ def decode_latex(source: str, *, title: bool = False) -> str:
     """
     if not _SPECIAL.search(source):
         return _SPACE.sub(" ", source).strip(" ")
+    if "\\(" in source:
+        source = _MATH_PARENTHESES.sub("$", source)
     if title:
         source = _without_outer_braces(source)
     tokens = _Tokens(source)

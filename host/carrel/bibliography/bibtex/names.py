@@ -27,7 +27,12 @@ _OPTION = re.compile(r"(?:nosort|sort|unique|use|label)[a-z]*=\S+", re.IGNORECAS
 _TILDE = re.compile(r"\\~\s*(?:\{\s*([A-Za-z])\s*\}|([A-Za-z]))")
 #: Characters of the longest text that is split into the parts of a name.
 _MAX_NAME: Final = 2_000
-_AND = re.compile(r"\sand\s", re.IGNORECASE)
+_AND = re.compile(r"(?:^|\s)and(?:\s|$)", re.IGNORECASE)
+_LIST_MARK = re.compile(r"[{}]|\sand(?=\s)", re.IGNORECASE)
+#: `Smith, John, III`, whose parts are in the wrong order, and an unfinished list.
+_SUFFIX = re.compile(r"(?:jr|sr|[ivx]{2,4}|ph\.?\s?d|esq)\.?", re.IGNORECASE)
+_OTHERS: Final = frozenset({"others", "et al", "et al."})
+_TAG = re.compile(r"</?(?:i|b|sc|span)\b[^<>]*>")
 #: A name that every reading splits alike: no braces, commands or ties, one comma at most.
 _PLAIN_NAME = re.compile(r"([A-Z][^\s\\{}~,=\"]*(?: [A-Z][^\s\\{}~,=\"]*)*+), ([A-Z][^\\{}~,=\"]*)")
 _LOWER_FIRST = re.compile(r"[^\W\d_]")
@@ -37,13 +42,26 @@ def read_names(source: str) -> list[CslName]:
     """Returns the names of a list; `and others` becomes the literal name `others`."""
     if not source.strip():
         return []
-    if _AND.search(source):
-        from bibtexparser.middlewares.names import split_multiple_persons_names
+    return [dict(name) for one in _split_list(source) if (name := _read_name(one))]
 
-        found = [_read_name(one.strip()) for one in split_multiple_persons_names(source)]
-    else:
-        found = [_read_name(source.strip())]
-    return [dict(name) for name in found if name]
+
+def _split_list(source: str) -> list[str]:
+    """Returns the names between `and`s that are in no braces; of `Desk, A.; Lamp, B.` both."""
+    if not _AND.search(source):
+        parts = source.split("; ")
+        return [one.strip() for one in parts] if _are_names(parts) else [source.strip()]
+    found, depth, start = [], 0, 0
+    for mark in _LIST_MARK.finditer(f" {source} "):
+        if mark[0] in "{}":
+            depth += 1 if mark[0] == "{" else -1
+        elif depth <= 0:
+            found.append(source[start : max(mark.start() - 1, 0)].strip())
+            start = mark.end() - 1
+    return [one for one in (*found, source[start:].strip()) if one]
+
+
+def _are_names(parts: list[str]) -> bool:
+    return len(parts) > 1 and all("," in one and "{" not in one for one in parts)
 
 
 @lru_cache(maxsize=4096)
@@ -60,7 +78,7 @@ def _read_name(source: str) -> CslName:
         return {"literal": text} if text else {}
     if _OPTION.fullmatch(source):
         return {}
-    if source.lower() == "others":
+    if source.lower() in _OTHERS:
         return {"literal": "others"}
     from bibtexparser.middlewares.names import parse_single_name_into_parts
 
@@ -81,6 +99,10 @@ def _read_name(source: str) -> CslName:
 
 
 def _with_family(name: CslName) -> CslName:
+    """Returns a name that has a family name, with the suffix in its place."""
+    given, suffix = name.get("given", ""), name.get("suffix", "")
+    if suffix and _SUFFIX.fullmatch(given) and not _SUFFIX.fullmatch(suffix):
+        name |= {"given": suffix, "suffix": given}
     if "family" in name:
         return name
     if "non-dropping-particle" in name:
@@ -91,7 +113,8 @@ def _with_family(name: CslName) -> CslName:
 
 
 def _text(source: str) -> str:
-    return decode_latex(source).replace("\u00a0", " ").strip()
+    text = decode_latex(source).replace("\u00a0", " ")
+    return (_TAG.sub("", text) if "\\" in source else text).strip()
 
 
 def _is_one_group(source: str) -> bool:

@@ -20,6 +20,11 @@ _MONTHS: Final = {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"
     )
 }  # fmt: skip
+#: Fields that are lists, whose values are joined if there are several.
+_SEPARATORS: Final = {
+    "author": " and ", "editor": " and ", "keywords": ", ", "file": ";", "note": "; ",
+    "annote": "; ",
+}  # fmt: skip
 #: Characters of the longest value that strings are replaced in; each use may double it.
 _MAX_VALUE: Final = 2**21
 
@@ -52,7 +57,7 @@ def entries_of(
     """Returns the entry of each block that is one, and what could not be read."""
     raw = _raw_entries(blocks)
     by_key: dict[str, RawEntry] = {}
-    for block, entry in raw:
+    for block, entry, _ in raw:
         for key in (block.key, *entry.fields.get("ids", "").split(",")):
             if key.strip():
                 by_key.setdefault(key.strip().lower(), entry)
@@ -60,11 +65,11 @@ def entries_of(
     found: list[tuple[BibtexBlock, Entry]] = []
     unread: list[Unread] = []
     first_lines: dict[str, int] = {}
-    for number, (block, entry) in enumerate(raw, 1):
+    for number, (block, entry, notes) in enumerate(raw, 1):
         line = lines.of(block.start)
         label = block.key or f"record {number}"
         first = first_lines.setdefault(block.key or label, line)
-        told = [_problem(block, entry)]
+        told = [_problem(block, entry), *notes]
         if first != line:
             told.append(f"its key is that of the entry on line {first}; both were read")
         if block.kind != "xdata" and (entry.fields or not block.problem):
@@ -78,21 +83,23 @@ def entries_of(
     return found, unread
 
 
-def _raw_entries(blocks: Iterable[BibtexBlock]) -> list[tuple[BibtexBlock, RawEntry]]:
+def _raw_entries(blocks: Iterable[BibtexBlock]) -> list[tuple[BibtexBlock, RawEntry, list[str]]]:
+    """Returns the entries with their fields, and what is wrong with the values of each."""
     strings = dict(_MONTHS)
-    raw: list[tuple[BibtexBlock, RawEntry]] = []
+    raw: list[tuple[BibtexBlock, RawEntry, list[str]]] = []
     for block in blocks:
         if block.kind == "string":
             for one in block.fields:
                 strings[one.name] = _value(one, strings)
         elif block.is_entry:
-            raw.append((block, RawEntry(block.kind, _fields(block, strings))))
+            fields, notes = _fields(block, strings)
+            raw.append((block, RawEntry(block.kind, fields), notes))
     return raw
 
 
 def _problem(block: BibtexBlock, entry: RawEntry) -> str:
     if block.problem:
-        kept = f"; read up to there: {', '.join(entry.fields)}" if entry.fields else ""
+        kept = f"; fields that were read: {', '.join(entry.fields)}" if entry.fields else ""
         return f"@{block.kind}: {block.problem}{kept}"
     if block.skipped:
         return (
@@ -103,18 +110,33 @@ def _problem(block: BibtexBlock, entry: RawEntry) -> str:
     return ""
 
 
-def _fields(block: BibtexBlock, strings: Mapping[str, str]) -> dict[str, str]:
+def _fields(block: BibtexBlock, strings: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Returns the fields of an entry by their names, and what is wrong with them."""
     found: dict[str, str] = {}
+    notes: list[str] = []
     for one in block.fields:
         value = _value(one, strings)
+        notes += [
+            f"the string {text!r} is not defined; its name was read"
+            for delimiter, text in one.pieces
+            if not delimiter and not _is_defined(one.name, text, strings)
+        ]
         if _depth(value) > MAX_DEPTH:
             block.problem = f"{one.name!r} has braces nested deeper than {MAX_DEPTH} levels"
-        elif one.name not in found:
+        elif not found.get(one.name, "").strip():
             found[one.name] = value
-        elif value != found[one.name] and one.name in {"keywords", "url", "file"}:
-            separator = ", " if one.name == "keywords" else ";" if one.name == "file" else ""
-            found[one.name] += f"{separator}{value}" if separator else ""
-    return {name: value for name, value in found.items() if value.strip()}
+        elif value.strip() and value.split() != found[one.name].split():
+            separator = _SEPARATORS.get(one.name)
+            if separator:
+                found[one.name] += f"{separator}{value}"
+            else:
+                lost = " ".join(value.split())[:60]
+                notes.append(f"it has a second {one.name!r}, {lost!r}, which was left out")
+    return {name: value for name, value in found.items() if value.strip()}, notes
+
+
+def _is_defined(name: str, text: str, strings: Mapping[str, str]) -> bool:
+    return text.lower() in strings or not text[:1].isalpha() or name in {"month", "date"}
 
 
 def _value(one: BibtexField, strings: Mapping[str, str]) -> str:

@@ -266,6 +266,7 @@ def _unknown(item: Item, entry: RawEntry) -> dict[str, Any]:
         ) or second:
             found[name] = " ".join(value.split())
     issued = item.get("issued", {})
-    if "month" in entry.fields and "literal" in issued:
+    ends = issued.get("date-parts", [[]])
+    if "month" in entry.fields and len(ends[-1]) < 2 and "season" not in issued:
         found["month"] = entry.fields["month"]
     return found

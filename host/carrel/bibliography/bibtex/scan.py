@@ -6,8 +6,8 @@ programs do: comments from `%` to the end of the line between entries and betwee
 commas, blanks around `@` and the key. bibtexparser's splitter is not used, because edits in place
 need the positions, and because it loses entries with these.
 
-An entry whose braces or quotes do not balance ends at the next line that begins an entry; its
-fields before the fault are kept.
+An entry whose braces or quotes do not balance ends at the next line that begins an entry. A value
+that is not closed ends with its line if the next line is a field or the end of the entry.
 """
 
 from __future__ import annotations
@@ -20,6 +20,13 @@ from typing import Final
 _BLOCK = re.compile(r"@\s*([^\W\d][\w.+-]*)\s*([{(])")
 #: An entry at the beginning of a line, where reading resumes after an unbalanced one.
 _NEXT = re.compile(r"^[ \t]*@[ \t]*[^\W\d][\w.+-]*\s*[{(]", re.MULTILINE)
+#: A key and its comma behind the beginning of an entry: what no value between quotes has.
+_WITH_KEY = re.compile(_NEXT.pattern + r"\s*[^\s{}(),=\"]+\s*,", re.MULTILINE)
+#: Where a value that is not closed ends: before a field, the end of the entry, or the next entry.
+_CUT = re.compile(
+    r"[\r\n][ \t]*(?:[a-z][\w-]*[ \t]*=[ \t]*[{\"\w]|[})]\s*$|@)", re.IGNORECASE | re.MULTILINE
+)
+_ONE_LINE_CUT = re.compile(r"[}\"],\s*[a-z][\w-]*\s*=\s*[{\"\d]", re.IGNORECASE)
 _BLANK = re.compile(r"(?:\s++|%[^\n]*+)*+")
 _SEPARATORS = re.compile(r"(?:[\s,]++|%[^\n]*+)*+")
 _NAME = re.compile(r"([^\s=,{}\"#%()]++)\s*+=")
@@ -113,8 +120,7 @@ def scan(text: str) -> Iterator[BibtexBlock]:
         if block.problem and limit == len(text):
             wasted += limit - match.start()
             limit = _next_entry(text, match.end())
-            if limit < len(text):
-                block = _block(text, match, limit)
+            block = _block(text, match, limit, repair=True)
         position = max(block.end, match.end())
         yield block
 
@@ -124,7 +130,7 @@ def _next_entry(text: str, position: int) -> int:
     return found.start() if found else len(text)
 
 
-def _block(text: str, match: re.Match[str], limit: int) -> BibtexBlock:
+def _block(text: str, match: re.Match[str], limit: int, *, repair: bool = False) -> BibtexBlock:
     kind = match[1].lower()
     close = "}" if match[2] == "{" else ")"
     block = BibtexBlock(kind, match.start(), limit, key_start=match.end())
@@ -135,12 +141,12 @@ def _block(text: str, match: re.Match[str], limit: int) -> BibtexBlock:
         position = match.end()
         if kind != "string":
             position = _read_key(text, block, close, limit)
-        block.end = _read_fields(text, block, position, close, limit)
+        block.end = _read_fields(text, block, position, close, limit, repair=repair)
     except _Unbalanced as error:
         if kind == "comment":  # a word in a text, not a block
             block.end = match.end()
         else:
-            block.problem = str(error)
+            block.problem = block.problem or str(error)
     return block
 
 
@@ -176,8 +182,13 @@ def _read_key(text: str, block: BibtexBlock, close: str, limit: int) -> int:
     return end
 
 
-def _read_fields(text: str, block: BibtexBlock, position: int, close: str, limit: int) -> int:
-    """Appends the fields of a block; returns the position after its end."""
+def _read_fields(
+    text: str, block: BibtexBlock, position: int, close: str, limit: int, *, repair: bool
+) -> int:
+    """Appends the fields of a block; returns the position after its end.
+
+    With `repair`, a value that is not closed is ended; the block's problem says so.
+    """
     while True:
         match = _SEPARATORS.match(text, position, limit)
         position = match.end() if match else position
@@ -186,7 +197,7 @@ def _read_fields(text: str, block: BibtexBlock, position: int, close: str, limit
         if text[position] in "})":  # some close a brace with a parenthesis
             return position + 1
         simple = _SIMPLE.match(text, position, limit)
-        if simple is not None:
+        if simple is not None and not (repair and _CUT.search(text, simple.start(2), simple.end())):
             name, value_start, position = simple[1], simple.start(2), simple.end(2)
             pieces = [("{", text[value_start + 1 : position - 1])]
             told = BibtexField(name.lower(), simple.start(), value_start, position, pieces)
@@ -194,13 +205,41 @@ def _read_fields(text: str, block: BibtexBlock, position: int, close: str, limit
             continue
         field_name = _NAME.match(text, position, limit)
         if field_name is not None:
-            position = _read_field(text, block, field_name, limit)
+            try:
+                position = _read_field(text, block, field_name, limit, repair=repair)
+            except _Unbalanced as error:
+                if not repair:
+                    raise
+                position = _ended(text, block, field_name, error, limit)
             continue
         if text[position] == "@":
             raise _Unbalanced(position, "it is not closed")
         end = _after_junk(text, position, close, limit)
         block.skipped = block.skipped or " ".join(text[position:end].split())[:40]
         position = end
+
+
+def _ended(
+    text: str, block: BibtexBlock, name: re.Match[str], error: _Unbalanced, limit: int
+) -> int:
+    """Appends a field whose value is not closed; returns the position after it."""
+    start = error.position
+    short = _ONE_LINE_CUT.search(text, start + 1, limit)
+    cut = _CUT.search(text, start + 1, limit)
+    end = min(found.start() for found in (short, cut) if found) if short or cut else limit
+    end += short is not None and end == short.start()
+    value = text[start + 1 : end].rstrip().rstrip(",").rstrip()
+    closing = "}" if text[start] == "{" else '"'
+    while value.count("}") > value.count("{") or value.endswith((closing, "}")):
+        if not value.endswith(("}", closing)):
+            break
+        value = value[:-1].rstrip()
+    value = value if value.count("{") == value.count("}") else re.sub("[{}]", "", value)
+    block.problem = block.problem or f"{error}; it was taken to end with its line"
+    block.fields.append(
+        BibtexField(name[1].lower(), name.start(), start, end, [(text[start], value.strip())])
+    )
+    return end
 
 
 def _after_junk(text: str, position: int, close: str, limit: int) -> int:
@@ -215,7 +254,9 @@ def _after_junk(text: str, position: int, close: str, limit: int) -> int:
     return position
 
 
-def _read_field(text: str, block: BibtexBlock, name: re.Match[str], limit: int) -> int:
+def _read_field(
+    text: str, block: BibtexBlock, name: re.Match[str], limit: int, *, repair: bool
+) -> int:
     position = _after_blank(text, name.end(), limit)
     value_start = value_end = position
     pieces: list[tuple[str, str]] = []
@@ -223,6 +264,8 @@ def _read_field(text: str, block: BibtexBlock, name: re.Match[str], limit: int) 
         character = text[position]
         if character == "{":
             value_end = _end_of_braces(text, position, limit, name[1])
+            if repair and _CUT.search(text, position, value_end):
+                raise _Unbalanced(position, f"the brace of {name[1]!r} is not closed")
             pieces.append(("{", text[position + 1 : value_end - 1]))
         elif character == '"':
             value_end = _end_of_quotes(text, position, limit, name[1])
@@ -266,8 +309,15 @@ def _end_of_quotes(text: str, position: int, limit: int, name: str) -> int:
     depth = 0
     for found in _QUOTE.finditer(text, position + 1, limit):
         if found[0] == '"':
-            if depth <= 0:
+            if depth <= 0 and not _has_entry(text, position, found.end()):
                 return found.end()
+            if depth <= 0:
+                break
         else:
             depth += 1 if found[0] == "{" else -1
     raise _Unbalanced(position, f"the quote of {name!r} is not closed")
+
+
+def _has_entry(text: str, start: int, end: int) -> bool:
+    """Returns whether a value between quotes has the beginning of an entry, which it swallowed."""
+    return text.find("@", start, end) >= 0 and _WITH_KEY.search(text, start, end) is not None

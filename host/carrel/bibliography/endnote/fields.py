@@ -40,6 +40,13 @@ NAMES: Final = (
     ("tertiary-authors", "collection-editor"),
     ("subsidiary-authors", "translator"),
 )
+#: The same of books, whose second authors are the editors of the series.
+BOOK_NAMES: Final = (
+    ("authors", "author"),
+    ("secondary-authors", "collection-editor"),
+    ("tertiary-authors", "editor"),
+    ("subsidiary-authors", "translator"),
+)
 #: Types whose second title is a series.
 BOOKS: Final = frozenset({"book", "collection", "report", "thesis", "pamphlet"})
 #: Types whose `number` element is no issue.

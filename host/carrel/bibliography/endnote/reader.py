@@ -6,11 +6,13 @@ document type, entities) is not parsed at all.
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Final
 
 from carrel.bibliography.bibliography import Bibliography, Entry, Unread
-from carrel.bibliography.dates import CslDate, parse_any
+from carrel.bibliography.bibtex.fields import ISSUE_TYPES
+from carrel.bibliography.dates import CslDate, parse_any, parse_edtf
 from carrel.bibliography.errors import BibliographyError
 from carrel.bibliography.identifiers import doi_of, put_standard_numbers
 from carrel.bibliography.item import Item
@@ -19,11 +21,28 @@ from carrel.bibliography.limits import MAX_ENTRIES
 from carrel.bibliography.ris.names import read_name
 from carrel.bibliography.texts import joined_keywords, one_line
 from carrel.bibliography.types import csl_type
-from carrel.bibliography.xml_text import XmlElement, XmlFault, read_element
+from carrel.bibliography.xml_text import (
+    XmlElement,
+    XmlFault,
+    read_element,
+    xml_escaped,
+)
 
-from .fields import BOOKS, NAMES, NUMBERED, TEXTS
+from .fields import BOOK_NAMES, BOOKS, NAMES, NUMBERED, TEXTS
 
 _RECORD = re.compile(r"<record\b[^>]*>", re.IGNORECASE)
+#: An ampersand that begins no entity of XML.
+_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[0-9a-fA-F]+);)(?:\w+;)?")
+#: Elements that are read, and those that number records in a program.
+_READ: Final = frozenset({
+    *(path[0] for path, _ in TEXTS if len(path) == 1), "ref-type", "contributors", "periodical",
+    "alt-periodical", "keywords", "isbn", "access-date", "rec-number", "foreign-keys", "database",
+    "source-app",
+})  # fmt: skip
+_INNER: Final = frozenset({
+    *(path[-1] for path, _ in TEXTS if path[0] == "titles"), "related-urls", "web-urls", "year",
+    "pub-dates",
+})  # fmt: skip
 _END = re.compile(r"</record\s*>", re.IGNORECASE)
 _FACES: Final = {"italic": "i", "bold": "b", "superscript": "sup", "subscript": "sub"}
 _ARXIV = re.compile(r"arxiv:\s*(\S+)", re.IGNORECASE)
@@ -51,12 +70,31 @@ def read_endnote(text: str) -> Bibliography:
         end = _END.search(text, start.end(), limit)
         label = f"record {number}"
         try:
-            item = _item(read_element(text[start.start() : end.end() if end else limit]))
+            element, problem = _element(text[start.start() : end.end() if end else limit])
+            item = _item(element)
         except XmlFault as fault:
             unread.append(Unread(label, line, str(fault)))
             continue
+        if problem:
+            unread.append(Unread(item["id"] or label, line, problem))
         entries.append(Entry(item, item["id"] or label, line))
     return Bibliography("endnote", tuple(entries), tuple(unread))
+
+
+def _element(source: str) -> tuple[XmlElement, str]:
+    """Returns a record, and what was mended: ampersands and entities that XML has not."""
+    try:
+        return read_element(source), ""
+    except XmlFault:
+        mended = _AMPERSAND.sub(_mended, source)
+        if mended == source:
+            raise
+        return read_element(mended), "it has an ampersand that is not escaped; it was read as one"
+
+
+def _mended(found: re.Match[str]) -> str:
+    character = html.unescape(found[0])
+    return "&amp;" + found[0][1:] if character == found[0] else xml_escaped(character)
 
 
 def _item(record: XmlElement) -> Item:
@@ -68,7 +106,8 @@ def _item(record: XmlElement) -> Item:
     if item["id"]:
         item.pop("citation-label", None)
     _read_container(item, record)
-    for element, variable in NAMES:
+    kind = _number(record)
+    for element, variable in BOOK_NAMES if kind == "6" else NAMES:
         found = [
             name
             for one in record.elements("contributors", element, "author")
@@ -76,6 +115,8 @@ def _item(record: XmlElement) -> Item:
         ]
         if found:
             item[variable] = found
+    if kind == "28" and "author" in item:  # an edited book
+        item.setdefault("editor", item.pop("author"))
     _read_dates(item, record)
     _read_identifiers(item, record)
     words = [_text(one) for one in record.elements("keywords", "keyword")]
@@ -83,7 +124,33 @@ def _item(record: XmlElement) -> Item:
         item["keyword"] = joined_keywords(words)
     if "language" in item:
         item["language"] = language_tag(item["language"])
+    _keep_others(item, record)
     return item
+
+
+def _keep_others(item: Item, record: XmlElement) -> None:
+    """Keeps the elements that no variable has, under their names."""
+    kept: dict[str, list[str]] = item.get("custom", {}).get("endnote", {})
+    members = {value for value in item.values() if isinstance(value, str)}
+    for child in record.children:
+        if isinstance(child, str) or child.name in _READ:
+            continue
+        inner = [one for one in child.children if isinstance(one, XmlElement)]
+        named = child.name in {"urls", "titles", "dates"}
+        for one in inner if named else (child,):
+            text = _text(one)
+            if text and text not in members and not (named and one.name in _INNER):
+                kept.setdefault(one.name, []).append(text)
+    others = [url for one in record.elements("urls", "related-urls", "url") if (url := _text(one))]
+    for url in others:
+        if url != item.get("URL"):
+            kept.setdefault("related-urls", []).append(url)
+    if kept:
+        item["custom"] = {"endnote": kept}
+
+
+def _number(record: XmlElement) -> str:
+    return next((one_line(one.text()) for one in record.elements("ref-type")), "")
 
 
 def _type(record: XmlElement) -> str:
@@ -131,6 +198,15 @@ def _read_container(item: Item, record: XmlElement) -> None:
         item["container-title"] = full
     if short and short != item.get("container-title"):
         item.setdefault("container-title-short", short)
+    proceedings = _first(record, "custom3")
+    if item["type"] == "paper-conference" and proceedings:
+        if item.get("container-title"):
+            item["event-title"] = item["container-title"]
+        item["container-title"] = proceedings
+    if item["type"] == "paper-conference" and _first(record, "custom1"):
+        item["event-place"] = _first(record, "custom1")
+    if item["type"] in BOOKS and re.fullmatch(r"\d+(?: ?p+\.?)?", item.get("page", "")):
+        item["number-of-pages"] = item.pop("page")
     if item["type"] in NUMBERED and "issue" in item:
         item.setdefault("number", item.pop("issue"))
 
@@ -149,6 +225,10 @@ def _read_dates(item: Item, record: XmlElement) -> None:
         issued = parse_any(told)
     if issued:
         item["issued"] = issued
+    online = parse_edtf(item.get("edition", "").replace("/", "-"))
+    if item["type"] in ISSUE_TYPES and online and len(online["date-parts"][0]) == 3:
+        item["available-date"] = online  # EndNote's `Epub Date`
+        del item["edition"]
     accessed = parse_any(_first(record, "access-date"))
     if accessed:
         item["accessed"] = accessed

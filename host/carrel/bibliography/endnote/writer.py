@@ -14,17 +14,21 @@ from carrel.bibliography.texts import keywords_of, one_line
 from carrel.bibliography.types import format_type
 from carrel.bibliography.xml_text import xml_escaped
 
-from .fields import BOOKS, NAMES, NUMBERED, TEXTS
+from .fields import BOOK_NAMES, BOOKS, NAMES, NUMBERED, TEXTS
 
 _TAG = re.compile(r"<(i|b|sup|sub)>((?:(?!</?(?:i|b|sup|sub)>).)*)</\1>")
 _FACES: Final = {"i": "italic", "b": "bold", "sup": "superscript", "sub": "subscript"}
+#: Elements that are written as they were read.
+_KEPT = re.compile(r"auth-[a-z-]{4,20}|custom[1-9]|misc[1-9]|caption|orig-pub|reprint-edition|image"
+                   r"|reviewed-item|availability|work-location|meeting-place|coden|report-id|size"
+                   r"|modified-date|translated-title|section")  # fmt: skip
 #: Elements of a record in the order of EndNote's document type.
 _ORDER: Final = (
     "contributors", "titles", "periodical", "pages", "volume", "number", "num-vols", "edition",
     "section", "keywords", "dates", "pub-location", "publisher", "isbn", "accession-num",
-    "call-num", "label", "work-type", "abstract", "notes", "research-notes", "urls", "custom2",
-    "custom7", "electronic-resource-num", "remote-database-name", "remote-database-provider",
-    "language", "access-date",
+    "call-num", "label", "work-type", "abstract", "notes", "research-notes", "urls", "custom1",
+    "custom2", "custom3", "custom7", "electronic-resource-num", "remote-database-name",
+    "remote-database-provider", "language", "access-date",
 )  # fmt: skip
 
 
@@ -41,7 +45,9 @@ def _record(item: Item, key: str, number: int) -> str:
     kind, name = format_type("endnote", item)
     told = dict.fromkeys(_ORDER, "")
     told |= dict(_elements(item, key))
-    inner = "".join(told[element] for element in _ORDER)
+    inner = "".join(told[element] for element in _ORDER) + _others(
+        item, {name for name in told if told[name]}
+    )
     return (
         f"<record><rec-number>{number}</rec-number>"
         f'<ref-type name="{xml_escaped(name)}">{kind}</ref-type>{inner}</record>'
@@ -63,6 +69,8 @@ def _elements(item: Item, key: str) -> Iterator[tuple[str, str]]:
     for path, variable in TEXTS:
         if len(path) == 1:
             yield path[0], _element(path[0], values.get(variable, ""))
+    for element in ("custom1", "custom3"):
+        yield element, _element(element, values.get(element, ""))
     words = [_element("keyword", word) for word in keywords_of(text_of(item, "keyword"))]
     yield "keywords", _wrapped("keywords", "".join(words))
     yield "dates", _dates(item)
@@ -75,9 +83,27 @@ def _elements(item: Item, key: str) -> Iterator[tuple[str, str]]:
         yield "access-date", _element("access-date", edtf(accessed) or accessed.get("literal", ""))
 
 
+def _others(item: Item, written: set[str]) -> str:
+    """Returns the elements that were kept because no variable has them."""
+    custom = item.get("custom")
+    kept = custom.get("endnote") if isinstance(custom, dict) else None
+    told = []
+    for name, values in kept.items() if isinstance(kept, dict) else ():
+        if _KEPT.fullmatch(str(name)) and name not in written and isinstance(values, list):
+            told += [_element(name, one) for one in values if isinstance(one, str)]
+    return "".join(told)
+
+
 def _values(item: Item) -> dict[str, str]:
     values = {variable: text_of(item, variable) for _, variable in TEXTS}
     kind = item.get("type")
+    if kind == "paper-conference" and text_of(item, "event-title"):
+        values["custom3"] = values["container-title"]
+        values["container-title"] = text_of(item, "event-title")
+    if kind == "paper-conference":
+        values["custom1"] = text_of(item, "event-place")
+    if kind in BOOKS:
+        values["page"] = values["page"] or text_of(item, "number-of-pages")
     if kind in BOOKS:  # whose second title is the series
         values["container-title"] = values.pop("collection-title")
     if kind in NUMBERED and values["number"]:
@@ -92,7 +118,7 @@ def _values(item: Item) -> dict[str, str]:
 
 def _contributors(item: Item) -> str:
     found = []
-    for element, variable in NAMES:
+    for element, variable in BOOK_NAMES if item.get("type") == "book" else NAMES:
         names = [_element("author", _written(one)) for one in names_of(item, variable)]
         found.append(_wrapped(element, "".join(names)))
     return "".join(found)
