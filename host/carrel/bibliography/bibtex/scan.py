@@ -117,9 +117,9 @@ def scan(text: str) -> Iterator[BibtexBlock]:
         if wasted > 4 * len(text):  # keeps many unbalanced entries from being read to the end each
             limit = _next_entry(text, match.end())
         block = _block(text, match, limit)
-        if block.problem and limit == len(text):
+        if block.problem:
             wasted += limit - match.start()
-            limit = _next_entry(text, match.end())
+            limit = min(limit, _next_entry(text, match.end()))
             block = _block(text, match, limit, repair=True)
         position = max(block.end, match.end())
         yield block

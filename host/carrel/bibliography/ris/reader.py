@@ -206,12 +206,15 @@ def _split_names(value: str) -> list[str]:
 
 def _read_dates(item: Item, record: TaggedRecord) -> None:
     years = [parse_any(record.first(tag)) for tag in ("PY", "Y1", "DA")]
-    told = [one for one in years if one]
-    issued: CslDate | None = next((one for one in told if "date-parts" in one), None)
+    told: list[CslDate | None] = [one for one in years if one]
+    issued: CslDate | None = next((one for one in told if one and "date-parts" in one), None)
     if issued is None:
         issued = told[0] if told else None
     else:
-        for other in (*told, _day_without_year(record, issued)):
+        day = years[-1]
+        if day and "date-parts" not in day:
+            told.append(_day_without_year(record, issued))
+        for other in told:
             if other and _more_exact(other, issued):
                 issued = other
     if issued:
@@ -219,15 +222,15 @@ def _read_dates(item: Item, record: TaggedRecord) -> None:
     accessed = parse_any(record.first("Y2"))
     if accessed:
         item["accessed"] = accessed
-    online = parse_edtf(record.first("ET").replace("/", "-"))
-    if item["type"] in ISSUE_TYPES and online and len(online["date-parts"][0]) == 3:
+    told_online = record.first("ET") if item["type"] in ISSUE_TYPES else ""
+    online = parse_edtf(told_online.replace("/", "-")) if told_online else None
+    if online and len(online["date-parts"][0]) == 3:
         item["available-date"] = online  # EndNote's `Epub Date`
 
 
 def _day_without_year(record: TaggedRecord, issued: CslDate) -> CslDate | None:
     """Returns the date of `DA  - May 3` in a known year."""
-    day = record.first("DA")
-    return parse_any(f"{issued['date-parts'][0][0]} {day}") if day else None
+    return parse_any(f"{issued['date-parts'][0][0]} {record.first('DA')}")
 
 
 def _more_exact(day: CslDate, year: CslDate) -> bool:
@@ -347,8 +350,10 @@ def _is_read(item: Item, members: set[str], tag: str, value: str) -> bool:
         if "date-parts" not in date:
             return date.get("literal") == value
         parts = date["date-parts"]
-        told = (parse_any(value), parse_any(f"{parts[0][0]} {value}"))
-        return any(_says(parts, one["date-parts"]) for one in told if one and "date-parts" in one)
+        told = parse_any(value)
+        if not told or "date-parts" not in told:
+            told = parse_any(f"{parts[0][0]} {value}") or {}
+        return "date-parts" in told and _says(parts, told["date-parts"])
     return False
 
 
