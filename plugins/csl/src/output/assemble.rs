@@ -37,6 +37,8 @@ pub(crate) struct Assembly {
     moved: bool,
     /// The locale's outer quotation marks.
     quotes: (char, char),
+    /// The mark that closes its inner ones.
+    inner_close: char,
 }
 
 /// Assembles nodes.
@@ -47,7 +49,9 @@ pub(crate) fn assemble(nodes: &[Node], locale: &Locale) -> Vec<Piece> {
     };
     let quotes = (mark("open-quote", '“'), mark("close-quote", '”'));
     let punctuation_in_quote = locale.punctuation_in_quote();
-    let mut assembly = Assembly { pieces: Vec::new(), punctuation_in_quote, moved: false, quotes };
+    let inner_close = mark("close-inner-quote", '’');
+    let mut assembly =
+        Assembly { pieces: Vec::new(), punctuation_in_quote, moved: false, quotes, inner_close };
     nodes.iter().for_each(|node| assembly.push(node));
     assembly.pieces
 }
@@ -147,6 +151,10 @@ impl Assembly {
                 text = &text[first.len_utf8()..];
                 continue;
             }
+            if first == '.' && self.sentence_ends_in_inner_quotes() {
+                text = &text[1..];
+                continue;
+            }
             match meet(last, first) {
                 Meeting::Left => {}
                 Meeting::Right => self.replace(piece, at, first),
@@ -158,6 +166,18 @@ impl Assembly {
             self.moved = false;
             self.pieces.push(Piece::Text(text.to_owned()));
         }
+    }
+
+    /// Whether the text ends with a sentence in the locale's inner quotation marks, which are as
+    /// they were given: `“Who?”` in Spanish.
+    fn sentence_ends_in_inner_quotes(&self) -> bool {
+        let mut texts = self.pieces.iter().rev().map_while(|piece| match piece {
+            Piece::Text(text) => Some(text.as_str()),
+            Piece::Open(_) | Piece::Close(_) => None,
+        });
+        !self.punctuation_in_quote
+            && texts.next().is_some_and(|text| text.chars().eq([self.inner_close]))
+            && texts.next().is_some_and(|text| text.ends_with(['!', '?']))
     }
 
     /// The last character, the index of its piece, its place there, and the index of the innermost

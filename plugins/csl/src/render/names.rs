@@ -223,10 +223,11 @@ impl<'a> Context<'a> {
             let institution = people.last().is_some_and(|person| person.literal.is_some());
             let rule = options.delimiter_precedes_last.filter(|_| !institution);
             let precedes = match rule.unwrap_or(Precedes::Contextual) {
-                Precedes::Always => true,
+                // `と` of Japanese needs no delimiter before it, but between two names.
+                Precedes::Always => count == 2 || !is_unspaced(and),
                 Precedes::Never => false,
                 Precedes::Contextual => count > 2 && !is_unspaced(and),
-                Precedes::AfterInvertedName => inverted(count - 2),
+                Precedes::AfterInvertedName => inverted(count - 2) && !is_unspaced(and),
             };
             let separator = match (precedes, delimiter.ends_with(char::is_whitespace)) {
                 (false, _) if is_unspaced(and) => and.to_owned(),

@@ -182,6 +182,10 @@ mod tests {
         assert_eq!(sorted("es-ES", &["Ñu", "Nz", "Oa"]), ["Nz", "Ñu", "Oa"]);
         assert_eq!(sorted("pl-PL", &["Ła", "Lz", "Ma"]), ["Lz", "Ła", "Ma"]);
         assert_eq!(sorted("ru-RU", &["Abe", "Яна", "1"]), ["1", "Яна", "Abe"]);
+        assert_eq!(
+            sorted("ja-JP", &["Иванов", "Παπα", "山", "かた", "Zebra", "Þorn"]),
+            ["Zebra", "Þorn", "かた", "山", "Παπα", "Иванов"]
+        );
         assert_eq!(sorted("de-DE", &["Äz", "Ab", "B"]), ["Ab", "Äz", "B"]);
     }
 }
