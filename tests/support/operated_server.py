@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -58,6 +58,7 @@ class OperatedServer(HttpServer):
         cache: folder of compiled code.
         plugins: further entries of the configuration.
         env: further variables of its environment.
+        program: file in `support` that runs Carrel, and its first arguments.
         config: further sections of the configuration.
     """
 
@@ -69,6 +70,7 @@ class OperatedServer(HttpServer):
         *,
         plugins: Mapping[str, Any] | None = None,
         env: Mapping[str, str] | None = None,
+        program: Sequence[str] = ("upstream_server.py",),
         **config: Any,
     ) -> None:
         self.folder = folder
@@ -99,9 +101,9 @@ class OperatedServer(HttpServer):
             **(env or {}),
         }
         words = ["env", *(f"{name}={value}" for name, value in variables.items())]
-        program = [sys.executable, str(TESTS / "support" / "upstream_server.py")]
+        command = [sys.executable, str(TESTS / "support" / program[0]), *program[1:]]
         serve = ["serve", "--http", "127.0.0.1:0", "--config", str(self.file)]
-        super().__init__([*words, *program, str(upstream.port), *serve])
+        super().__init__([*words, *command, str(upstream.port), *serve])
         self.root = self.url.removesuffix("/mcp")
 
     def configure(self, **changes: Any) -> None:

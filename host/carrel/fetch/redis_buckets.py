@@ -38,6 +38,8 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
+local has_jumped = false
+
 local function recall()
   local state = redis.call('HMGET', bucket, 'full_at', 'touched')
   if state[1] and state[2] then
@@ -45,6 +47,7 @@ local function recall()
     full_at = math.min(full_at, touched + longest)
     if touched > now + slack then
       full_at = now + math.max(0, full_at - touched)
+      has_jumped = true
     end
     return math.max(full_at, now)
   end
@@ -75,6 +78,10 @@ local function take(full_at)
 end
 
 local full_at = recall()
+if has_jumped then
+  -- Otherwise the rest of the wait would be computed again, and be as long, at each attempt.
+  write(full_at)
+end
 
 if operation == 'take' then
   local state = redis.call('HMGET', circuit, 'failures', 'open_until', 'probe_until')

@@ -161,7 +161,7 @@ class TokenBuckets:
                 )
             if answer is None:
                 now = self._clock.wall()
-                answer, full_at = decide(_recall(self._memory.get(upstream), now), now)
+                answer, full_at = _decided(decide, self._memory.get(upstream), now)
                 self._remember(upstream, full_at, now)
             return answer
 
@@ -173,7 +173,7 @@ class TokenBuckets:
         row = connection.execute(
             "SELECT full_at, touched FROM bucket_v1 WHERE upstream = ?", (upstream,)
         ).fetchone()
-        answer, full_at = decide(_recall(row or self._memory.get(upstream), now), now)
+        answer, full_at = _decided(decide, row or self._memory.get(upstream), now)
         if full_at is not None:
             connection.execute(
                 "INSERT INTO bucket_v1 VALUES (?1, ?2, ?3) ON CONFLICT (upstream) "
@@ -202,12 +202,32 @@ def _take_if_due(
     return Slot(0.0, full_at + interval), full_at + interval
 
 
+def _decided(
+    decide: _Decide, state: tuple[float, float] | None, now: float
+) -> tuple[Slot, float | None]:
+    """Returns the outcome, and what to write.
+
+    After a jump back the corrected time is written even if no slot was taken; otherwise the rest of
+    the wait would be computed again, and be as long, at each attempt.
+    """
+    recalled = _recall(state, now)
+    answer, full_at = decide(recalled, now)
+    if full_at is None and state is not None and _has_jumped(state[1], now):
+        full_at = recalled
+    return answer, full_at
+
+
+def _has_jumped(touched: float, now: float) -> bool:
+    """Returns whether the clock was set back since a bucket was touched."""
+    return touched > now + _CLOCK_SLACK
+
+
 def _recall(state: tuple[float, float] | None, now: float) -> float:
     """Returns when the bucket is full, corrected for jumps of the clock."""
     if state is None:
         return now
     full_at, touched = state
     full_at = min(full_at, touched + _LONGEST)
-    if touched > now + _CLOCK_SLACK:
+    if _has_jumped(touched, now):
         full_at = now + max(0.0, full_at - touched)
     return max(full_at, now)

@@ -44,6 +44,21 @@ def test_a_rest_fills_the_bucket_up_to_its_burst(buckets: RedisTokenBuckets) -> 
     assert [round(wait, -1) for wait in waits] == [0, 0, 0, 30, 30]
 
 
+def test_a_wait_ends_although_the_server_s_clock_has_jumped_back(
+    buckets: RedisTokenBuckets, redis_server: RedisServer
+) -> None:
+    buckets.take("a", 0.2, 1)
+    every = redis_server.command("KEYS", redis_server.key("*"))
+    every = [one for one in every if b"born" not in one]
+    [key] = [one for one in every if redis_server.command("HEXISTS", one, "touched")]
+    for field in ("full_at", "touched"):
+        redis_server.command("HINCRBY", key, field, str(3600 * 10**6))
+    wait = buckets.take("a", 0.2, 1).wait
+    assert 0.15 < wait <= 0.2
+    time.sleep(wait)
+    assert buckets.take("a", 0.2, 1).wait == 0
+
+
 def test_a_late_request_moves_its_slot(buckets: RedisTokenBuckets) -> None:
     slot = buckets.take("a", 1.0, 1)
     time.sleep(0.2)

@@ -113,6 +113,17 @@ def test_a_clock_that_jumps_back_keeps_the_remaining_wait(
     assert buckets.take("a", 3.0, 1).wait == pytest.approx(3)
 
 
+def test_a_wait_ends_although_the_clock_has_jumped_back(
+    buckets: TokenBuckets, clock: StillClock
+) -> None:
+    buckets.take("a", 3.0, 1)
+    clock.now -= 86_400
+    for left in (3.0, 2.0, 1.0):
+        assert buckets.take("a", 3.0, 1).wait == pytest.approx(left)
+        clock.now += 1.0
+    assert buckets.take("a", 3.0, 1).wait == 0
+
+
 def test_a_clock_that_jumps_ahead_ends_the_wait(buckets: TokenBuckets, clock: StillClock) -> None:
     buckets.penalise("a", 3.0, 1, 600.0)
     clock.now += 86_400
