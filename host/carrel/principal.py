@@ -40,6 +40,17 @@ def current_principal() -> Principal:
     return _current.get()
 
 
+def current_owner() -> str:
+    """Returns the name of the current principal; empty for the local user, who shares nothing."""
+    principal = _current.get()
+    return "" if principal is LOCAL else principal.name
+
+
+def share_of(total: int) -> int:
+    """Returns how many of `total` places one principal may hold: the rest is left to others."""
+    return total if total < 2 else total - max(1, total // 4)
+
+
 @contextmanager
 def acting_as(principal: Principal) -> Iterator[None]:
     """Makes `principal` the current one, in this thread and in the threads of calls it starts."""

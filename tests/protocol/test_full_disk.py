@@ -1,4 +1,4 @@
-"""Tests the server over HTTP on a full disk: a file system of 64 KiB, filled before it starts."""
+"""Tests the server over HTTP on a full disk: filled before it starts, or while it serves."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
 
 from support.http_server import HttpServer, answer_of
+from support.operated_server import HOST, OperatedServer, an_upstream, eventually
 from support.upstream import Reply, Upstream
 
 TESTS = Path(__file__).parents[1]
@@ -69,3 +71,89 @@ def test_a_full_disk_costs_the_cache_and_no_call(server: HttpServer) -> None:
         assert "cannot be used" in line
     code, _ = server.stop()
     assert code == 0
+
+
+# A disk that is filled while the server serves: library, cache, state, audit log
+
+BOOK = "@misc{%s, title = {%s}, year = {2020}}"
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """Yields a file system of two megabytes."""
+    mount = shutil.which("mount")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    words = [str(mount), "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    if mount is None or subprocess.run(words, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a file system needs more rights than the tests have here")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def fill(disk: Path) -> Path:
+    """Uses the last byte of a disk; returns the file that does."""
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"x" * 4096)
+        except OSError:
+            pass
+    return filler
+
+
+def titles(library: Path) -> list[str]:
+    return sorted(one["title"] for one in json.loads(library.read_text("utf-8")))
+
+
+def test_on_a_disk_that_becomes_full_nothing_acknowledged_is_lost(
+    disk: Path, tmp_path: Path, code_folder: Path
+) -> None:
+    library, audit = disk / "library.json", disk / "audit.jsonl"
+    with an_upstream() as upstream:
+        upstream.on("*", Reply(body=b'{"n":1}' + b" " * 50_000))
+        settings: dict[str, Any] = {
+            "cache_dir": str(disk / "cache"),
+            "data_dir": str(disk / "data"),
+            "library": {"file": str(library)},
+            "server": {"audit_log": str(audit)},
+        }
+        (disk / "cache").mkdir()
+        (code_folder / "code").mkdir(exist_ok=True)
+        (disk / "cache" / "code").symlink_to(code_folder / "code")
+        with OperatedServer(tmp_path, upstream, code_folder, **settings) as server:
+            server.ready()
+
+            def add(name: str) -> dict[str, Any]:
+                arguments = {"inputs": [BOOK % (name, name)]}
+                result: dict[str, Any] = answer_of(server.call("library_add", arguments))["result"]
+                return result
+
+            def fetch(path: str) -> dict[str, Any]:
+                url = f"https://{HOST}/v1/{path}"
+                result: dict[str, Any] = server.open(url)["result"]
+                return result
+
+            assert not add("first").get("isError")
+            assert not fetch("before").get("isError")
+            filler = fill(disk)
+            refused = add("second")
+            assert refused["isError"], refused
+            error = json.loads(refused["content"][-1]["text"])["error"]
+            assert "No space left on device" in error["message"], error
+            assert titles(library) == ["first"]
+            for number in range(3):
+                assert not fetch(f"full?{number}").get("isError"), "the cache costs no call"
+            server.open("https://denied.example.org/")
+            server.wait_for("the audit log .* cannot be written: No space left on device")
+            server.wait_for("new cache entries")
+            filler.unlink()
+            assert not add("third").get("isError"), "the server goes on as before"
+            assert titles(library) == ["first", "third"]
+            server.open("https://denied.example.org/again")
+            eventually(lambda: audit.read_text("utf-8").count('"event":"denial"') >= 2, 30)
+            code, _ = server.stop()
+        assert code == 0
+        assert titles(library) == ["first", "third"]
+        assert not list(disk.rglob("*.tmp"))

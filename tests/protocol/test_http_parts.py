@@ -257,3 +257,21 @@ def test_json_becomes_a_stream_of_one_event() -> None:
     asyncio.run(send_all(OneEvent(send), b"application/json", [b'{"id"', b":1}"]))
     assert dict(sent[0]["headers"])[b"content-type"] == b"text/event-stream"
     assert sent[1]["body"] == b'event: message\r\ndata: {"id":1}\r\n\r\n'
+
+
+def test_a_principal_cannot_drop_the_events_of_another() -> None:
+    settings = HttpConfig(max_events=1000, max_event_bytes=100_000, event_seconds=1000)
+    log = EventLog(settings)
+    bob, alice = log.session("bob"), [log.session("alice") for _ in range(3)]
+    kept = [log.add(bob, "1", b"b" * 1000) for _ in range(20)]
+    for number in range(500):
+        log.add(alice[number % 3], "1", b"a" * 5000)
+    assert all(bob.knows(str(number)) for number in kept)
+    assert log.bytes <= 100_000
+    assert log.bytes == log.bytes_of("alice") + log.bytes_of("bob")
+    for _ in range(200):
+        log.add(bob, "2", b"b" * 5000)
+    assert abs(log.bytes_of("alice") - log.bytes_of("bob")) <= 6000, "then each has a half"
+    for session in (bob, *alice):
+        session.clear()
+    assert (log.bytes, log.bytes_of("alice"), len(log._owned), len(log._bytes)) == (0, 0, 0, 0)

@@ -217,11 +217,36 @@ def test_a_client_that_sends_a_byte_at_a_time_is_ended(server: HttpServer) -> No
         assert time.monotonic() - started < 15
 
 
-def test_connections_over_the_limit_are_closed() -> None:
+def test_over_the_limit_the_connection_without_a_request_is_closed() -> None:
     with HttpServer(http={"max_connections": 3}) as server:
         server.http.close()
-        held = [server.connect() for _ in range(3)]
-        time.sleep(0.3)
+        held = []
+        for _ in range(3):
+            held.append(server.connect())
+            time.sleep(0.1)
+        with server.connect() as further:
+            further.sendall(b"GET /nowhere HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert further.recv(65536).startswith(b"HTTP/1.1 404")
+            assert received(held[0]) == b"", "the oldest"
+        server.wait_for("http.max_connections")
+        for one in held:
+            one.close()
+
+
+def test_over_the_limit_a_connection_is_closed_if_all_others_are_served() -> None:
+    with HttpServer(http={"max_connections": 3}) as server:
+        session = server.initialize()
+        server.http.close()
+        held = []
+        for number in range(3):
+            held.append(server.connect())
+            message = request("tools/call", {"name": "ignore", "arguments": {}}, id_=number)
+            body = json.dumps(message).encode()
+            fields = {**in_session(session), "content-type": "application/json", "accept": "*/*"}
+            head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+            start = f"POST /mcp HTTP/1.1\r\nhost: localhost\r\n{head}content-length: {len(body)}"
+            held[-1].sendall(start.encode() + b"\r\n\r\n" + body)
+            assert held[-1].recv(65536).startswith(b"HTTP/1.1 200"), "its stream has begun"
         with server.connect() as further:
             assert received(further) == b""
         server.wait_for("http.max_connections")

@@ -203,7 +203,8 @@ class HttpConfig:
             origin is always allowed. Default: none.
         max_body_bytes: bytes of the largest request body. Default: 4 MiB.
         max_header_bytes: bytes of a request's line and headers. Default: 32 KiB.
-        max_connections: open connections; further ones are closed. Default: 1,000.
+        max_connections: open connections; beyond them an idle one of the principal with the most
+            is closed. Default: 1,000.
         max_sessions: open sessions of clients that use `initialize`. Default: 1,000.
         session_idle_seconds: seconds without a request after which a session ends. Default: 1,800.
         read_seconds: seconds that a request's headers may take to arrive, and likewise its body.
@@ -212,7 +213,8 @@ class HttpConfig:
             Default: 30.
         keep_alive_seconds: seconds that a connection may stay open between requests. Default: 75.
         max_events: events of one session that are kept for resuming a stream. Default: 256.
-        max_event_bytes: bytes of the events that are kept, of all sessions. Default: 64 MiB.
+        max_event_bytes: bytes of the events that are kept, of all sessions; beyond them the
+            principal with the most loses its oldest. Default: 64 MiB.
         event_seconds: seconds that an event is kept. Default: 300.
         metrics: where `/metrics` is served: `same` (with the tools, behind the same identity), on
             an address of its own (HOST:PORT, without identity), or `off`. Default: `same`.

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from carrel.errors import Cancelled, CarrelError, DeadlineExceeded
+from carrel.principal import current_owner
 
 from .limits import Limits
 from .request import Failure
@@ -52,6 +53,8 @@ class Call:
             budget, or a replay without the exchange.
         done: the progress that was reported last.
         total: what `done` counts towards; None when unknown.
+        owner: name of the principal it is made for, who gets a share of workers and upstreams;
+            empty for the local user, who may have all.
     """
 
     plugin: str
@@ -72,6 +75,7 @@ class Call:
     fatal: CarrelError | None = None
     done: float = 0.0
     total: float | None = None
+    owner: str = field(default_factory=current_owner)
     _cancelled: threading.Event = field(default_factory=threading.Event)
     _on_cancel: list[Callable[[], None]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -388,6 +388,7 @@ class PluginFetcher:
             cut=cut,
             latest=cut - min(_ANSWER_SECONDS, (cut - now) / 10),
             caller=caller,
+            owner=call.owner,
             key=key,
             refresh=refresh,
             charge=Charge(call, self._held),

@@ -57,6 +57,7 @@ class PendingRequest:
     cut: float
     latest: float
     caller: Hashable
+    owner: str
     key: bytes
     refresh: bool
     charge: Charge

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import random
 from collections.abc import AsyncIterator, Callable
@@ -24,6 +23,7 @@ from .connect import (
     PrivateAddressError,
 )
 from .decode import BodyReader, TooLargeError, UndecodableError
+from .fair_permits import FairPermits
 from .http1 import (
     Head,
     LostError,
@@ -126,7 +126,7 @@ class Admission:
     breaker: Breaker
     name: str
     shared: UpstreamQueue | None = None
-    permits: asyncio.Semaphore | None = None
+    permits: FairPermits | None = None
 
 
 class Upstreams:
@@ -161,7 +161,7 @@ class Upstreams:
         self._breakers: LeastRecent[Breaker] = LeastRecent(_MOST_UPSTREAMS, _is_forgettable)
         #: Bucket → plugin and upstream, for metrics; of breakers that are kept, and some others.
         self._names: dict[str, tuple[str, str]] = {}
-        self._permits: dict[str, asyncio.Semaphore] = {}
+        self._permits: dict[str, FairPermits] = {}
         self._sinks: ThreadPoolExecutor | None = None
 
     @property
@@ -195,7 +195,7 @@ class Upstreams:
             return Admission(own, breaker, name)
         permits = self._permits.get(policy.partition)
         if permits is None:
-            permits = asyncio.Semaphore(self.settings.plugin_concurrency)
+            permits = FairPermits(self.settings.plugin_concurrency)
             self._permits[policy.partition] = permits
         floor = policy.shared_rule(host)
         if floor is None:
@@ -450,14 +450,14 @@ class _Attempts:
                 (
                     admission.own,
                     await held.enter_async_context(
-                        admission.own.slot(pending.caller, pending.latest)
+                        admission.own.slot(pending.caller, pending.latest, owner=pending.owner)
                     ),
                 )
             ]
             if admission.permits is not None:
                 most = self._settings.plugin_concurrency
                 pending.phase = lambda: f"waiting for one of the plugin's {most} places to be free"
-                await held.enter_async_context(admission.permits)
+                await held.enter_async_context(admission.permits.held(pending.owner))
             if admission.shared is not None:
                 # Last, so that no request holds the shared slot while it waits for its own.
                 pending.phase = partial(admission.shared.describe, self._target.host)

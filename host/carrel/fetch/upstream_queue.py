@@ -2,15 +2,17 @@
 
 No slot is taken in advance, so a call that makes two thousand requests and is cancelled wastes
 none, and other calls and processes are served in between. The queue is served round robin: first
-over partitions (the built-in plugins are one, each other plugin is its own), then over the calls of
-a partition. Within a call requests are served in order.
+over partitions (the built-in plugins are one, each other plugin is its own; in a plugin's own queue
+each principal is one), then over the calls of a partition. Within a call requests are served in
+order. One principal has at most its share of the requests in flight, so that upstreams which answer
+slowly do not keep others waiting (`carrel.principal.share_of`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections import deque
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Hashable
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
@@ -18,8 +20,10 @@ from dataclasses import dataclass
 from typing import TypeVar, TypeVarTuple, Unpack
 
 from carrel.errors import StateError
+from carrel.principal import share_of
 
 from .clock import Clock
+from .fair_queue import FairQueue, Waiter
 from .policy.rules import HostRule
 from .token_buckets import PaceStore, Slot
 
@@ -76,16 +80,6 @@ class QueueState:
     paused: float
 
 
-class _Waiter:
-    """One request in the queue."""
-
-    __slots__ = ("granted", "latest")
-
-    def __init__(self, latest: float) -> None:
-        self.latest = latest
-        self.granted: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
-
-
 class UpstreamQueue:
     """The queue of one upstream; used on the event loop only.
 
@@ -102,8 +96,10 @@ class UpstreamQueue:
         self._interval = 0.0
         self._burst = 1_000_000
         self._concurrency = 64
-        self._queue = _FairQueue()
+        self._queue = FairQueue()
         self._in_flight = 0
+        #: Requests in flight of each principal but the local user.
+        self._owned: Counter[str] = Counter()
         #: Whether a request that found an empty queue is taking its slot.
         self._taking = False
         self._ruled = False
@@ -177,7 +173,7 @@ class UpstreamQueue:
 
     @asynccontextmanager
     async def slot(
-        self, caller: Hashable, latest: float, partition: str = ""
+        self, caller: Hashable, latest: float, partition: str = "", *, owner: str = ""
     ) -> AsyncIterator[GrantedSlot]:
         """Waits for a slot, and counts the request as in flight inside the block.
 
@@ -185,27 +181,30 @@ class UpstreamQueue:
             caller: the call that makes the request; a partition's calls are served round robin.
             latest: the time on the monotonic clock after which the slot is useless.
             partition: of the call; partitions are served round robin.
+            owner: the principal that the call is made for, a partition of its own; empty for the
+                local user.
 
         Raises:
             PaceExceededError: immediately, when the slot would be too late. None is consumed.
         """
+        partition = owner or partition
         wait = self._estimate(self._queue.ahead(partition, caller) + self._taking)
         if self._clock.monotonic() + wait > latest:
             raise PaceExceededError(wait)
-        slot = await self._take_at_once(latest)
+        slot = await self._take_at_once(latest, owner)
         if slot is None:
-            slot = await self._queued(caller, latest, partition)
+            slot = await self._queued(caller, Waiter(latest, owner), partition)
         try:
             yield GrantedSlot(slot, self._clock.monotonic(), latest)
         finally:
-            self._release()
+            self._release(owner)
 
-    async def _take_at_once(self, latest: float) -> Slot | None:
+    async def _take_at_once(self, latest: float, owner: str) -> Slot | None:
         """Takes a slot if the queue is empty and one is due; returns None otherwise."""
-        if self._driver is not None or self._taking or self._in_flight >= self._concurrency:
+        if self._driver is not None or self._taking or not self._has_place(owner):
             return None
         self._taking = True
-        self._in_flight += 1
+        self._hold(owner)
         taken = False
         try:
             slot = await self._take(latest)
@@ -213,13 +212,13 @@ class UpstreamQueue:
         finally:
             self._taking = False
             if not taken:
-                self._release()
+                self._release(owner)
         return slot if taken else None
 
-    async def _queued(self, caller: Hashable, latest: float, partition: str) -> Slot:
+    async def _queued(self, caller: Hashable, waiter: Waiter, partition: str) -> Slot:
         """Waits in the queue for a slot."""
-        waiter = _Waiter(latest)
         self._queue.append(partition, caller, waiter)
+        self._left.set()  # the first of the queue may be of a principal without a place
         if self._driver is None:
             self._driver = asyncio.create_task(self._drive())
         try:
@@ -227,7 +226,7 @@ class UpstreamQueue:
         except BaseException:
             granted = waiter.granted
             if granted.done() and not granted.cancelled() and granted.exception() is None:
-                self._release()
+                self._release(waiter.owner)
             raise
 
     async def _take(self, latest: float) -> Slot:
@@ -352,15 +351,33 @@ class UpstreamQueue:
         self._burst = min(self._burst, rule.pace.burst)
         self._concurrency = min(self._concurrency, rule.concurrency)
 
-    def _release(self) -> None:
+    def _has_place(self, owner: str) -> bool:
+        """Returns whether another request of a principal may be in flight."""
+        if self._in_flight >= self._concurrency:
+            return False
+        return not owner or self._owned[owner] < share_of(self._concurrency)
+
+    def _hold(self, owner: str) -> None:
+        self._in_flight += 1
+        if owner:
+            self._owned[owner] += 1
+
+    def _release(self, owner: str) -> None:
         self._in_flight -= 1
+        if owner:
+            self._owned[owner] -= 1
+            if not self._owned[owner]:
+                del self._owned[owner]
         self._left.set()
 
     async def _drive(self) -> None:
         """Serves the queue until it is empty."""
         try:
-            while (waiter := self._queue.head()) is not None:
-                if self._in_flight >= self._concurrency:
+            while True:
+                waiter = self._queue.head(self._has_place)
+                if waiter is None and not len(self._queue):
+                    return
+                if waiter is None:
                     self._left.clear()
                     await self._left.wait()
                     continue
@@ -386,11 +403,11 @@ class UpstreamQueue:
 
     def _grant(self, slot: Slot) -> None:
         """Grants the slot to the next live waiter."""
-        waiter = self._queue.pop()
+        waiter = self._queue.pop(self._has_place)
         if waiter is None:
             # Cancelled while the slot was taken, which is lost.
             return
-        self._in_flight += 1
+        self._hold(waiter.owner)
         waiter.granted.set_result(slot)
 
 
@@ -404,62 +421,3 @@ def _rate(interval: float) -> str:
 
 def _counted(requests: int) -> str:
     return "1 request" if requests == 1 else f"{requests} requests"
-
-
-class _FairQueue:
-    """Waiters by partition and call, served round robin at both levels."""
-
-    def __init__(self) -> None:
-        self._partitions: dict[str, dict[Hashable, deque[_Waiter]]] = {}
-
-    def __len__(self) -> int:
-        # Lists are copied in one step each, so that another thread may count.
-        calls = [one for part in list(self._partitions.values()) for one in list(part.values())]
-        return sum(map(len, calls))
-
-    def append(self, partition: str, caller: Hashable, waiter: _Waiter) -> None:
-        """Appends a waiter to those of the same call."""
-        calls = self._partitions.setdefault(partition, {})
-        calls.setdefault(caller, deque()).append(waiter)
-
-    def ahead(self, partition: str, caller: Hashable) -> int:
-        """Counts the waiters that are served before a new one of the call, as of now."""
-        calls = self._partitions.get(partition, {})
-        position = len(calls.get(caller, ()))
-        # Calls are served round robin, so each has had at most one more than this one by then.
-        own = sum(min(len(queue), position + 1) for queue in calls.values())
-        # So are partitions.
-        others = sum(
-            min(sum(map(len, queues.values())), own + 1)
-            for name, queues in self._partitions.items()
-            if name != partition
-        )
-        return own + others
-
-    def head(self) -> _Waiter | None:
-        """Returns the next live waiter; drops cancelled ones."""
-        while self._partitions:
-            partition, calls = next(iter(self._partitions.items()))
-            while calls:
-                caller, queue = next(iter(calls.items()))
-                while queue and queue[0].granted.done():
-                    queue.popleft()
-                if queue:
-                    return queue[0]
-                del calls[caller]
-            del self._partitions[partition]
-        return None
-
-    def pop(self) -> _Waiter | None:
-        """Removes and returns the next live waiter; its call and its partition move to the end."""
-        if self.head() is None:
-            return None
-        partition, calls = next(iter(self._partitions.items()))
-        caller, queue = next(iter(calls.items()))
-        waiter = queue.popleft()
-        del self._partitions[partition], calls[caller]
-        if queue:
-            calls[caller] = queue
-        if calls:
-            self._partitions[partition] = calls
-        return waiter

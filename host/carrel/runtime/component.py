@@ -134,7 +134,7 @@ class Sandboxed:
             finish()
             pending.settle(text, error=failure)
 
-        self._threads.submit(run)
+        self._threads.submit(run, execution.call.owner)
         return pending
 
     def _run_inline(self, execution: Execution) -> memoryview:
@@ -161,7 +161,8 @@ class Sandboxed:
     def _run_if_lent(self, execution: Execution) -> tuple[bool, memoryview] | None:
         """Runs an execution; returns None if no worker becomes free in time."""
         call = execution.call
-        with self._inline.lent(min(_PATIENCE, call.remaining), execution.handing_in) as worker:
+        patience = min(_PATIENCE, call.remaining)
+        with self._inline.lent(patience, execution.handing_in, call.owner) as worker:
             if worker is None:
                 return None
             forget = call.on_cancel(execution.cancel)

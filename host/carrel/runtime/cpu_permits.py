@@ -16,7 +16,7 @@ import os
 import sys
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 
 #: Seconds of CPU time after which a guest is deprioritised, if the processors are busy.
@@ -58,9 +58,10 @@ class CpuPermits:
 class _Waiter:
     """A thread in the queue for a permit; the pool's lock guards it."""
 
-    __slots__ = ("granted", "since", "wake", "woken")
+    __slots__ = ("granted", "owner", "since", "wake", "woken")
 
-    def __init__(self) -> None:
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
         self.wake = threading.Lock()
         self.wake.acquire()
         self.since = time.monotonic()
@@ -75,6 +76,9 @@ class PermitPool:
     `barging`, a released permit is free for any thread, and the first of the queue is only woken;
     once that thread has waited for `barging` seconds, the permit is handed to it.
 
+    An owner that holds no permit need not wait for the others: it gets one beyond `count`. As many
+    of the next that are released are granted to nobody.
+
     `SimpleQueue.get` waits without end on CPython 3.11 and 3.12 when the timeout passes while a
     signal handler runs, so each thread that waits has a lock of its own, whose timeout holds.
 
@@ -88,15 +92,21 @@ class PermitPool:
         self._count = count
         self._barging = barging
         self._waiting: deque[_Waiter] = deque()
+        #: Permits of each owner; the local user, "", has no share.
+        self._held: Counter[str] = Counter()
+        #: Permits beyond the count.
+        self._extra = 0
 
-    def acquire(self, seconds: float | None = None) -> bool:
-        """Waits for a permit, at most `seconds`; returns whether it got one."""
-        if self.try_acquire():
-            return True
-        waiter = _Waiter()
+    def acquire(self, seconds: float | None = None, owner: str = "") -> bool:
+        """Waits for a permit, at most `seconds`; returns whether it got one.
+
+        Args:
+            seconds: longest wait; without end if None.
+            owner: for whom; `release` gets the same.
+        """
+        waiter = _Waiter(owner)
         with self._lock:
-            if self._count:
-                self._count -= 1
+            if self._takes(owner):
                 return True
             self._waiting.append(waiter)
         try:
@@ -109,20 +119,34 @@ class PermitPool:
                     return False
         except BaseException:
             if self._admit(waiter, last=True):
-                self.release()
+                self.release(waiter.owner)
             raise
 
-    def try_acquire(self) -> bool:
+    def try_acquire(self, owner: str = "") -> bool:
         """Takes a permit if one is free; returns whether it did."""
         with self._lock:
-            if not self._count:
-                return False
-            self._count -= 1
-            return True
+            return self._takes(owner)
 
-    def release(self) -> None:
+    def _takes(self, owner: str) -> bool:
+        """Takes a free permit, or one beyond the count; the lock is held."""
+        if self._count:
+            self._count -= 1
+        elif owner and owner not in self._held:
+            self._extra += 1
+        else:
+            return False
+        self._held[owner] += 1
+        return True
+
+    def release(self, owner: str = "") -> None:
         """Releases a permit."""
         with self._lock:
+            self._held[owner] -= 1
+            if self._held[owner] <= 0:
+                del self._held[owner]
+            if self._extra:
+                self._extra -= 1
+                return
             if not self._waiting:
                 self._count += 1
                 return
@@ -130,6 +154,7 @@ class PermitPool:
             if time.monotonic() - first.since >= self._barging:
                 self._waiting.popleft()
                 first.granted = True
+                self._held[first.owner] += 1
             else:
                 self._count += 1
             if not first.woken:
@@ -147,8 +172,7 @@ class PermitPool:
             waiter.woken = False
             if waiter.granted:
                 return True
-            if self._count:
-                self._count -= 1
+            if self._takes(waiter.owner):
                 self._waiting.remove(waiter)
                 return True
             if last:
@@ -181,15 +205,21 @@ class CpuPermit:
         self._lock = threading.Lock()
         self._place: PermitPool | None = None
         self._thread = thread
+        self._owner = ""
         self.slow = False
 
-    def prepare(self) -> None:
-        """Waits until an instance may be created: for a permit, or to be first in the queue."""
+    def prepare(self, owner: str = "") -> None:
+        """Waits until an instance may be created: for a permit, or to be first in the queue.
+
+        Args:
+            owner: for whom it will run.
+        """
         turns = self._turns
+        self._owner = owner
         if turns.quick:
-            turns.next.acquire()
+            turns.next.acquire(owner=owner)
             self._hold(turns.next)
-            if turns.free.try_acquire():
+            if turns.free.try_acquire(owner):
                 self._hold(turns.free)
         else:
             self.take()
@@ -204,7 +234,7 @@ class CpuPermit:
         if self._place is None or self._place is turns.next:
             with self._lock:
                 self._park(parked=False)
-            turns.free.acquire()
+            turns.free.acquire(owner=self._owner)
             self._hold(turns.free)
 
     def park(self) -> None:
@@ -232,12 +262,16 @@ class CpuPermit:
             self.slow = True
         with self._lock:
             left = self._place
-            if left is None or left is self._turns.slow or not self._turns.slow.try_acquire():
+            if (
+                left is None
+                or left is self._turns.slow
+                or not self._turns.slow.try_acquire(self._owner)
+            ):
                 return
             self._place = self._turns.slow
             # The lock is held, because after it the thread may have started another execution.
             self._park(parked=True)
-        left.release()
+        left.release(self._owner)
 
     def _park(self, *, parked: bool) -> None:
         if self._parked != parked:
@@ -248,4 +282,4 @@ class CpuPermit:
         with self._lock:
             left, self._place = self._place, place
         if left is not None:
-            left.release()
+            left.release(self._owner)

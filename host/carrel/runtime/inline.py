@@ -47,14 +47,15 @@ class InlineWorkers:
         self._closed = False
 
     @contextmanager
-    def lent(self, seconds: float, size: int) -> Iterator[Worker | None]:
+    def lent(self, seconds: float, size: int, owner: str = "") -> Iterator[Worker | None]:
         """Yields a worker to the calling thread; None after `seconds`, and when closed.
 
         Args:
             seconds: to wait for one.
             size: of the document, in bytes.
+            owner: for whom; see `PermitPool`.
         """
-        if not self._places.acquire(seconds):
+        if not self._places.acquire(seconds, owner):
             yield None
             return
         try:
@@ -69,7 +70,7 @@ class InlineWorkers:
                 worker.tidy()
                 self._put_back(worker, large=size >= _LARGE)
         finally:
-            self._places.release()
+            self._places.release(owner)
 
     def let_go_of_large(self) -> None:
         """Returns to the system the memory that large documents needed."""

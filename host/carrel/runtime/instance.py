@@ -214,7 +214,7 @@ class Execution:
     def _run(self, worker: WorkerState, loaded: Loaded) -> tuple[bool, memoryview]:
         # Encoded before taking a CPU permit, because encoding holds the GIL.
         texts = [self._encoded(one) for one in self._arguments]
-        worker.turn.prepare()
+        worker.turn.prepare(self.call.owner)
         with self._lock:
             if self._reason is not None:
                 raise self._reason

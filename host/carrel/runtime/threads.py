@@ -9,10 +9,12 @@ import contextvars
 import gc
 import logging
 import threading
-from collections import deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from functools import partial
 from queue import Empty, SimpleQueue
+
+from carrel.principal import share_of
 
 from .cpu_permits import Park, at_once
 from .memory import give_back
@@ -29,12 +31,38 @@ Job = Callable[[Worker, Callable[[], None]], None]
 
 
 class _Thread:
-    """A thread's name, its queue of jobs (None ends the thread), and whether its job is parked."""
+    """A thread's name, its queue of jobs (None ends the thread), whether its job is parked, and
+    for whom it runs.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.inbox: SimpleQueue[Job | None] = SimpleQueue()
         self.parked = False
+        self.owner: str | None = None
+
+
+class _Waiting:
+    """Jobs that wait for a thread: owners are served round robin, each in order."""
+
+    def __init__(self) -> None:
+        self._jobs: OrderedDict[str, deque[Job]] = OrderedDict()
+
+    def append(self, job: Job, owner: str) -> None:
+        """Appends a job to those of its owner."""
+        self._jobs.setdefault(owner, deque()).append(job)
+
+    def next_owner(self, may_run: Callable[[str], bool]) -> str | None:
+        """Returns the first owner for whom a job may run; None if there is none."""
+        return next(filter(may_run, self._jobs), None)
+
+    def pop(self, owner: str) -> Job:
+        """Removes and returns the next job of an owner, who moves to the end."""
+        jobs = self._jobs.pop(owner)
+        job = jobs.popleft()
+        if jobs:
+            self._jobs[owner] = jobs
+        return job
 
 
 class WorkerThreads:
@@ -45,6 +73,10 @@ class WorkerThreads:
     upstream or was deprioritised.
 
     The thread that finished last gets the next job, so that surplus threads become idle and end.
+
+    Of several owners none makes others wait for long: their jobs are queued round robin, one owner
+    holds at most its share of the threads (`carrel.principal.share_of`), and an owner without a job
+    need not wait for those that are active.
 
     Args:
         name: the component's, used in thread names.
@@ -71,7 +103,9 @@ class WorkerThreads:
         self._rest = rest
         self._closed = False
         self._lock = threading.Lock()
-        self._waiting: deque[Job] = deque()
+        self._waiting = _Waiting()
+        #: Number of threads that run or hold a job of each owner.
+        self._held: Counter[str] = Counter()
         self._idle: list[_Thread] = []
         self._threads = 0
         #: Threads that are neither idle nor parked.
@@ -79,14 +113,18 @@ class WorkerThreads:
         self._started = 0
         self._unfinished = 0
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: Job, owner: str = "") -> None:
         """Queues a job; it must not raise. It runs in the caller's context, so that its log lines
         can be told from those of other calls.
+
+        Args:
+            job: to run.
+            owner: for whom; empty for the local user, who may use all threads.
         """
         context = contextvars.copy_context()
         with self._lock:
             self._unfinished += 1
-            self._waiting.append(lambda *given: context.run(job, *given))
+            self._waiting.append(lambda *given: context.run(job, *given), owner)
             self._dispatch()
 
     def close(self) -> None:
@@ -99,17 +137,40 @@ class WorkerThreads:
 
     def _dispatch(self) -> None:
         """Assigns queued jobs to threads, up to the limits; the lock is held."""
-        while self._waiting and self._running < self._most_running:
+        while (owner := self._waiting.next_owner(self._may_run)) is not None:
             if self._idle:
                 self._running += 1
-                self._idle.pop().inbox.put(self._waiting.popleft())
+                thread = self._idle.pop()
+                thread.inbox.put(self._take(thread, owner))
             elif self._threads < min(self._unfinished, self._limit):
                 self._threads += 1
                 self._running += 1
                 self._started += 1
-                self._start(_Thread(f"carrel-{self._name}-{self._started}"))
+                thread = _Thread(f"carrel-{self._name}-{self._started}")
+                self._start(thread, self._take(thread, owner))
             else:
                 return
+
+    def _may_run(self, owner: str) -> bool:
+        """Returns whether a thread may run a job of the owner; the lock is held."""
+        if not owner or self._closed:
+            return self._closed or self._running < self._most_running
+        held = self._held[owner]
+        return held == 0 or (self._running < self._most_running and held < share_of(self._limit))
+
+    def _take(self, thread: _Thread, owner: str) -> Job:
+        """Removes and returns the owner's next job, for a thread; the lock is held."""
+        thread.owner = owner
+        self._held[owner] += 1
+        return self._waiting.pop(owner)
+
+    def _release(self, thread: _Thread) -> None:
+        """Records that a thread's job has ended; the lock is held."""
+        owner, thread.owner = thread.owner, None
+        if owner is not None:
+            self._held[owner] -= 1
+            if not self._held[owner]:
+                del self._held[owner]
 
     def _park(self, thread: _Thread, parked: bool) -> None:
         with self._lock:
@@ -118,12 +179,14 @@ class WorkerThreads:
                 self._running += -1 if parked else 1
                 self._dispatch()
 
-    def _start(self, thread: _Thread) -> None:
-        threading.Thread(target=self._run, args=(thread,), name=thread.name, daemon=True).start()
+    def _start(self, thread: _Thread, job: Job | None = None) -> None:
+        args = (thread, job)
+        threading.Thread(target=self._run, args=args, name=thread.name, daemon=True).start()
 
-    def _run(self, thread: _Thread) -> None:
+    def _run(self, thread: _Thread, job: Job | None) -> None:
         worker = self._make_worker(threading.get_native_id(), partial(self._park, thread))
-        while (job := self._next_job(thread)) is not None:
+        job = job or self._next_job(thread)
+        while job is not None:
             try:
                 job(worker, self._finish)
             except Exception:  # noqa: BLE001 - the thread serves other calls
@@ -135,6 +198,7 @@ class WorkerThreads:
                 self._park(thread, False)
                 self._start(thread)
                 return
+            job = self._next_job(thread)
         worker.close()
         del worker
         if not self._closed and not self._threads:
@@ -147,9 +211,12 @@ class WorkerThreads:
         """Waits for the next job and returns it; None when the thread must end."""
         self._park(thread, False)
         with self._lock:
-            if self._waiting and (self._running <= self._most_running or self._closed):
-                return self._waiting.popleft()
+            self._release(thread)
             self._running -= 1
+            owner = self._waiting.next_owner(self._may_run)
+            if owner is not None:
+                self._running += 1
+                return self._take(thread, owner)
             if self._closed:
                 self._threads -= 1
                 return None

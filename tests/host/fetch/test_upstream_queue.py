@@ -61,6 +61,56 @@ def test_calls_alternate_regardless_of_their_number_of_requests(
     assert [who for who in order if who[0] == "a"] == [f"a{number}" for number in range(50)]
 
 
+def test_principals_alternate_regardless_of_their_number_of_calls(
+    make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
+) -> None:
+    order: list[str] = []
+    queue = make_queue(1.0)
+
+    async def ask(caller: str, owner: str) -> None:
+        async with queue.slot(caller, clock.monotonic() + 1000, owner=owner):
+            order.append(owner)
+
+    async def work() -> None:
+        greedy = [asyncio.create_task(ask(f"call{number}", "alice")) for number in range(50)]
+        await asyncio.sleep(0)
+        await ask("own", "bob")
+        assert len(order) <= 4
+        await asyncio.gather(*greedy)
+
+    run(work)
+    assert order.count("alice") == 50
+
+
+def test_one_principal_has_three_quarters_of_the_requests_in_flight(
+    make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
+) -> None:
+    queue = make_queue(concurrency=8)
+    held: list[str] = []
+
+    async def work() -> None:
+        ended = asyncio.Event()
+
+        async def ask(caller: str, owner: str) -> None:
+            async with queue.slot(caller, clock.monotonic() + 1000, owner=owner):
+                held.append(owner)
+                await ended.wait()
+
+        tasks = [asyncio.create_task(ask(f"call{number}", "alice")) for number in range(20)]
+        await asyncio.sleep(0.5)
+        assert held == ["alice"] * 6
+        tasks += [asyncio.create_task(ask(f"own{number}", "bob")) for number in range(3)]
+        await asyncio.sleep(0.5)
+        assert held[6:] == ["bob", "bob"]
+        ended.set()
+        await asyncio.gather(*tasks)
+
+    run(work)
+    assert len(held) == 23
+    assert not queue._owned
+    assert not len(queue._queue)
+
+
 def test_a_request_that_cannot_be_served_in_time_is_refused_at_once_with_the_seconds(
     make_queue: Callable[..., UpstreamQueue], clock: SkippingClock
 ) -> None:

@@ -9,19 +9,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, MutableMapping
 from typing import Any, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from carrel.config import HttpConfig
 
+from .admission import HELD
 from .refusals import INVALID_REQUEST, REFUSALS, Refusal
 
 logger = logging.getLogger(__name__)
 
 #: Marks the state of a request that this module has refused while the gate was reading it.
 REFUSED: Final = "carrel.refused"
+#: Name of the principal in the state of its request.
+OWNER: Final = "carrel.owner"
 _PHRASES = {400: b"Bad Request", 408: b"Request Timeout", 431: b"Request Header Fields Too Large"}
 
 _INVALID = Refusal("not-http", 400, INVALID_REQUEST, "the request is not valid HTTP/1.1")
@@ -55,33 +59,69 @@ class _Connection(H11Protocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.used = 0.0
         self._head: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Starts the timeout of the first request's headers."""
         super().connection_made(transport)
+        self.used = self.loop.time()
         if len(self.connections) > self.limits.max_connections:
+            one = self._most_dispensable()
             logger.warning(
                 "closed a connection of %s: http.max_connections (%d) are open",
-                self._peer(),
+                one.peer(),
                 self.limits.max_connections,
             )
-            transport.abort()
-            return
+            one.transport.abort()
+            if one is self:
+                return
         _set_options(transport.get_extra_info("socket"), self.limits.write_seconds)
         self._head = self.loop.call_later(self.limits.read_seconds, self._too_slow)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stops the timeouts."""
+        """Stops the timeouts, and ends a request that is held."""
         _cancel(self._head)
         self._head = None
         _cancel(self._unread)
         self._unread = None
+        held = self._state.get(HELD)
+        if held is not None:
+            held()
         super().connection_lost(exc)
+
+    def _most_dispensable(self) -> _Connection:
+        """Returns the connection to close when too many are open: of those on which no request is
+        served, the least recently used of the principal that has most; if there is none, this one.
+        """
+        every = [one for one in self.connections if isinstance(one, _Connection)]
+        owned = Counter(one.owner for one in every)
+        idle = [one for one in every if one.is_idle and one is not self]
+        return max(idle, key=lambda one: (owned[one.owner], -one.used), default=self)
+
+    @property
+    def owner(self) -> str:
+        """Name of the principal of the current request, or of the last; empty before the first."""
+        return str(self._state.get(OWNER, ""))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is served; one that is held is not served yet."""
+        complete = getattr(self.cycle, "response_complete", True)
+        return complete is not False or HELD in self._state
+
+    @property
+    def _state(self) -> MutableMapping[str, Any]:
+        """The state of the current request, or of the last."""
+        # uvicorn declares `scope` without the None that it starts with.
+        scope: MutableMapping[str, Any] = getattr(self, "scope", None) or {"state": {}}
+        state: MutableMapping[str, Any] = scope["state"]
+        return state
 
     def data_received(self, data: bytes) -> None:
         """Starts the timeout with the first byte of a request, and stops it after its headers."""
+        self.used = self.loop.time()
         super().data_received(data)
         # uvicorn declares `cycle` without the None that it starts with.
         if getattr(self.cycle, "response_complete", True) is False:
@@ -119,14 +159,14 @@ class _Connection(H11Protocol):
         self._unread = None
         logger.warning(
             "closed a connection of %s: nothing was read for http.write_seconds (%g)",
-            self._peer(),
+            self.peer(),
             self.limits.write_seconds,
         )
         self.transport.abort()
 
     def _answer(self, refusal: Refusal) -> None:
         """Writes a refusal without uvicorn, which has no request to answer, and closes."""
-        logger.warning("refused a request of %s: %s", self._peer(), refusal.name)
+        logger.warning("refused a request of %s: %s", self.peer(), refusal.name)
         if self.scope is not None:
             self.scope["state"][REFUSED] = True
         body = refusal.body()
@@ -138,7 +178,8 @@ class _Connection(H11Protocol):
         self.transport.write(head + end + body)
         self.transport.close()
 
-    def _peer(self) -> str:
+    def peer(self) -> str:
+        """Returns the client's address."""
         return "a client" if self.client is None else f"{self.client[0]}:{self.client[1]}"
 
 

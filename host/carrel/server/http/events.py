@@ -1,7 +1,9 @@
 """Keeps the events of streams, so that a client can resume one after its connection broke.
 
 The SDK passes only a stream's name, which is a request's id and the same in several sessions.
-Therefore every session has its own `SessionEvents`; their bytes are limited together.
+Therefore every session has its own `SessionEvents`; their bytes are limited together. Beyond the
+limit the oldest event of the principal with the most bytes is dropped, so that none can drop
+another's.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,6 +19,7 @@ from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse, jsonrpc_message_adapter
 
 from carrel.config import HttpConfig
+from carrel.principal import LOCAL
 
 #: Bytes that an event takes besides its message.
 _OVERHEAD = 200
@@ -49,15 +52,22 @@ class EventLog:
         self._settings = settings
         self._clock = clock
         self._events: OrderedDict[int, _Event] = OrderedDict()
+        #: Principal → numbers of its events, oldest first, and their bytes.
+        self._owned: dict[str, OrderedDict[int, None]] = {}
+        self._bytes: Counter[str] = Counter()
         self._numbers = itertools.count(1)
         self.bytes = 0
 
     def __len__(self) -> int:
         return len(self._events)
 
-    def session(self) -> SessionEvents:
-        """Returns the store of a new session."""
-        return SessionEvents(self)
+    def session(self, principal: str = LOCAL.name) -> SessionEvents:
+        """Returns the store of a new session of a principal."""
+        return SessionEvents(self, principal)
+
+    def bytes_of(self, principal: str) -> int:
+        """Returns the bytes of a principal's events."""
+        return self._bytes[principal]
 
     def add(self, owner: SessionEvents, stream: str, message: Kept) -> int:
         """Keeps an event, drops those over the limits, and returns its number."""
@@ -69,12 +79,15 @@ class EventLog:
         number = next(self._numbers)
         self._events[number] = _Event(owner, stream, message, size, self._clock())
         owner.numbers[number] = stream
+        self._owned.setdefault(owner.principal, OrderedDict())[number] = None
+        self._bytes[owner.principal] += size
         self.bytes += size
         while len(owner.numbers) > self._settings.max_events:
             self.drop(next(iter(owner.numbers)))
         self.expire()
         while self.bytes > self._settings.max_event_bytes:
-            self.drop(next(iter(self._events)))
+            [(largest, _)] = self._bytes.most_common(1)
+            self.drop(next(iter(self._owned[largest])))
         return number
 
     def find(self, number: int) -> _Event | None:
@@ -96,18 +109,25 @@ class EventLog:
         if event is not None:
             self.bytes -= event.size
             event.owner.numbers.pop(number, None)
+            principal = event.owner.principal
+            self._bytes[principal] -= event.size
+            del self._owned[principal][number]
+            if not self._owned[principal]:
+                del self._owned[principal], self._bytes[principal]
 
 
 class SessionEvents(EventStore):
     """The events of one session, as the SDK's transport stores and replays them.
 
     Attributes:
+        principal: whose session it is.
         numbers: number of each kept event → its stream, oldest first.
         has_error: whether a response was an error.
     """
 
-    def __init__(self, log: EventLog) -> None:
+    def __init__(self, log: EventLog, principal: str = LOCAL.name) -> None:
         self._log = log
+        self.principal = principal
         self.has_error = False
         self.numbers: dict[int, str] = {}
         self._open: dict[str, asyncio.Future[None]] = {}

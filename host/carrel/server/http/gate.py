@@ -17,7 +17,8 @@ from carrel.config import HttpConfig, ServerConfig
 from carrel.principal import Principal, acting_as
 from carrel.text.printable import printable
 
-from .connection import REFUSED
+from .admission import BY_SDK, BYTES, OPENS_SESSION, Admission
+from .connection import OWNER, REFUSED
 from .fields import check_fields
 from .formats import BOTH, Headers, OneEvent, ResponseOnly, Send, accepted, with_accept
 from .identity import Identifier, LocalIdentifier
@@ -54,6 +55,7 @@ class Gate:
         plain_calls: answers plain calls; without it, the SDK does.
         identifier: decides who sends a request; everyone is the local user when None.
         allowances: the limits of principals; None without identity.
+        admission: paces their requests; likewise.
         scopes_for: returns the scopes that grant what a message asks for, if its principal may not
             use it; else nothing.
         own_host: the value of `Host` in requests to the public URL.
@@ -71,6 +73,7 @@ class Gate:
         plain_calls: PlainCalls | None = None,
         identifier: Identifier | None = None,
         allowances: Allowances | None = None,
+        admission: Admission | None = None,
         scopes_for: ScopesFor = lambda _principal, _message: (),
         own_host: str | None = None,
         routes: Routes | None = None,
@@ -83,6 +86,7 @@ class Gate:
         self._plain_calls = plain_calls
         self._identifier = identifier or LocalIdentifier()
         self._allowances = allowances
+        self._admission = admission
         self._scopes_for = scopes_for
         hosts = http.allowed_hosts if own_host is None else (*http.allowed_hosts, own_host)
         self._origins = OriginCheck(hosts, http.allowed_origins)
@@ -96,6 +100,8 @@ class Gate:
     def stop(self) -> None:
         """Refuses further requests and ends the streams that wait for changes."""
         self._stopping.set()
+        if self._admission is not None:
+            self._admission.stop()
         self._check_settled()
 
     async def settled(self) -> None:
@@ -137,12 +143,14 @@ class Gate:
         if self._stopping.is_set():
             raise Refused("stopping")
         known = await self._identified(request)
+        await self._admitted(request, known)
         if request.method not in ({"POST"} if request.is_modern else {"GET", "POST", "DELETE"}):
             allowed = "POST" if request.is_modern else "GET, POST, DELETE"
             raise Refused("wrong-method", headers={"Allow": allowed})
         session = None if request.is_modern else self._session(request, known)
         if request.method == "POST":
             await self._post(request, session)
+            self._charge(request, (len(request.body or b"") + request.sent) / BYTES)
             if request.vanished:
                 logger.info("%s closed its connection before the response", _peer(request))
         else:
@@ -158,6 +166,19 @@ class Gate:
             raise Refused.by(found)
         request.principal = found
         return found
+
+    async def _admitted(self, request: HttpRequest, principal: Principal) -> None:
+        """Waits until the principal's request may be served, and charges its declared body."""
+        request.scope["state"][OWNER] = principal.name
+        if self._admission is None:
+            return
+        await self._admission.admit(principal, request.scope["state"])
+        if self._stopping.is_set():
+            raise Refused("stopping")
+
+    def _charge(self, request: HttpRequest, units: float) -> None:
+        if self._admission is not None and request.principal is not None:
+            self._admission.charge(request.principal, units)
 
     # Sessions
 
@@ -257,6 +278,7 @@ class Gate:
             if method != "initialize" or not is_request:
                 raise Refused("no-session")
             self._check_sessions(request.principal)
+            self._charge(request, OPENS_SESSION)
         if method == "subscriptions/listen" and not wants[1]:
             raise Refused("not-acceptable")
         if is_request:
@@ -329,10 +351,11 @@ class Gate:
         self, request: HttpRequest, scope: Scope, receive: Receive, send: Send | None = None
     ) -> None:
         """Lets the SDK serve the request; registers the session that it opens."""
+        self._charge(request, BY_SDK)
         scope["state"] = {**scope.get("state", {}), "principal": request.principal}
-        events = self._sessions.events.session()
         principal = request.principal
         assert principal is not None, "identified before"
+        events = self._sessions.events.session(principal.name)
         request.on_opened = lambda id_: self._sessions.open(id_, principal, events)
         answered = request.on_finished
 

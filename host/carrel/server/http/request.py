@@ -42,6 +42,8 @@ class HttpRequest:
         self.status = 0
         self.session_id: str | None = None
         self.finished = False
+        #: Bytes of the response so far.
+        self.sent = 0
         #: Whether the client closed its connection before the response ended.
         self.vanished = False
         #: Called with the id of a session that the response opens, before the client sees it.
@@ -70,9 +72,11 @@ class HttpRequest:
                 if name.lower() == SESSION and self.status < 300 and SESSION not in self.headers:
                     self.session_id = value.decode("latin-1")
                     self.on_opened(self.session_id)
-        elif not message.get("more_body", False):
-            self.finished = True
-            self.on_finished()
+        else:
+            self.sent += len(message.get("body", b""))
+            if not message.get("more_body", False):
+                self.finished = True
+                self.on_finished()
         await self.send(message)
 
     async def read(self, limit: int) -> bytes:

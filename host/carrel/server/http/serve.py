@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from carrel.server.toolbox_loader import ToolboxLoader
     from carrel.tools import Toolbox
 
+    from .admission import Admission
     from .gate import ScopesFor
     from .identity import Identifier
 
@@ -42,6 +43,11 @@ logger = logging.getLogger(__name__)
 
 #: Sessions that the SDK may still count after they ended here.
 _ENDING: Final = 64
+#: Connections that asyncio accepts in one turn of the event loop. It takes this from the length of
+#: the system's queue; with all of a flood at once, requests of others would wait for them.
+_ACCEPTED_AT_ONCE: Final = 4
+#: Connections that wait in the system's queue to be accepted.
+_QUEUE: Final = 1024
 #: Seconds between two searches for idle sessions.
 _SWEEP_SECONDS: Final = 15.0
 
@@ -197,6 +203,7 @@ class _Served:
             on_refused=self._operations.refused,
             identifier=checks.identifier,
             allowances=checks.allowances,
+            admission=checks.admission,
             scopes_for=checks.scopes_for,
             own_host=None if self._identity is None else self._identity.host,
         )
@@ -272,6 +279,7 @@ class _Served:
             timeout_keep_alive=int(self._http.keep_alive_seconds) or 1,
             timeout_graceful_shutdown=1,
             h11_max_incomplete_event_size=self._http.max_header_bytes,
+            backlog=_ACCEPTED_AT_ONCE,
         )
 
 
@@ -283,13 +291,17 @@ class _Checks:
     ) -> None:
         self.identifier: Identifier | None = None
         self.allowances: Allowances | None = None
+        self.admission: Admission | None = None
         self.scopes_for: ScopesFor = _no_scopes
         if identity is not None:
             from carrel.server.identity.scoping import Scoping
 
+            from .admission import Admission
+
             grants = identity.grants
             self.identifier = identity.identifier(grants)
             self.allowances = identity.allowances(settings.patience_seconds)
+            self.admission = Admission(identity.settings.calls_per_second)
             self.scopes_for = Scoping(loader, grants)
 
 
@@ -302,6 +314,11 @@ def _server(config: Any) -> Any:
     import uvicorn
 
     class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            for one in sockets or ():
+                one.listen(_QUEUE)  # asyncio has set it to `_ACCEPTED_AT_ONCE`
+
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
             yield

@@ -1,0 +1,178 @@
+"""Admits the requests of each principal at a limited rate, so that none delays the others.
+
+Checks, parsing, the SDK and most of a response run on one event loop. A principal may use a share
+of it: each request costs some units, and a principal that has used more than its units waits while
+others are served. A request is held, not refused, because a refusal costs nearly as much as a call
+and a client may send the next request at once.
+
+Of one principal, one request is admitted in each turn of the event loop, so that requests which
+arrive together do not make a queue before those of others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, MutableMapping
+from typing import Any, Final
+
+from carrel.principal import LOCAL, Principal
+
+#: Units of a request that is answered or refused without the SDK.
+PLAIN: Final = 1.0
+#: Further units of a request that the SDK serves.
+BY_SDK: Final = 4.0
+#: Further units of a request that opens a session.
+OPENS_SESSION: Final = 6.0
+#: Bytes of a body, or of a response, that cost as much as a plain request.
+BYTES: Final = 32 * 2**10
+#: Units a second for each tool call a second that a principal may make: enough for calls that the
+#: SDK serves.
+_UNITS: Final = PLAIN + BY_SDK
+#: Seconds of units that may be used at once.
+_BURST_SECONDS: Final = 2.0
+#: Units that may be used at once by a principal with a low rate.
+_LEAST_BURST: Final = 50.0
+
+#: Key of a request's state: a function to call when the connection is lost while it is held.
+HELD: Final = "carrel.held"
+
+
+class _Lane:
+    """The requests of one principal."""
+
+    __slots__ = ("balance", "filled", "is_passing", "timer", "waiting")
+
+    def __init__(self, balance: float, now: float) -> None:
+        self.balance = balance
+        self.filled = now
+        self.waiting: deque[asyncio.Future[None]] = deque()
+        #: Whether a request was admitted in this turn of the event loop.
+        self.is_passing = False
+        self.timer: asyncio.TimerHandle | None = None
+
+
+class Admission:
+    """The lanes of all principals. Used on one event loop; the local user is never held.
+
+    Args:
+        calls_per_second: tool calls that a principal may make.
+        clock: seconds that never go back.
+    """
+
+    def __init__(
+        self, calls_per_second: float, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._rate = _UNITS * calls_per_second
+        self._burst = max(_LEAST_BURST, _BURST_SECONDS * self._rate)
+        self._clock = clock
+        self._lanes: dict[str, _Lane] = {}
+        self._swept = clock()
+        self._has_stopped = False
+
+    def __len__(self) -> int:
+        """The number of principals that used units lately, or wait."""
+        return len(self._lanes)
+
+    def waiting(self, principal: Principal) -> int:
+        """Returns the number of the principal's requests that are held."""
+        lane = self._lanes.get(principal.name)
+        return 0 if lane is None else len(lane.waiting)
+
+    async def admit(self, principal: Principal, state: MutableMapping[str, Any]) -> None:
+        """Waits until a request of the principal may be served.
+
+        Args:
+            principal: who sends it.
+            state: of the request; has a function under `HELD` while it waits.
+
+        Raises:
+            ConnectionResetError: the client is gone.
+        """
+        if principal is LOCAL or self._has_stopped:
+            return
+        lane = self._lane(principal.name)
+        self._fill(lane)
+        if lane.balance > 0 and not lane.waiting and not lane.is_passing:
+            self._pass(lane)
+            return
+        held: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        lane.waiting.append(held)
+        state[HELD] = held.cancel
+        self._schedule(lane)
+        try:
+            await asyncio.wait({held})
+        finally:
+            state.pop(HELD, None)
+            held.cancel()
+        if held.cancelled():
+            raise ConnectionResetError
+
+    def charge(self, principal: Principal, units: float) -> None:
+        """Subtracts units of a principal; later requests wait while it owes some."""
+        if principal is not LOCAL:
+            lane = self._lane(principal.name)
+            self._fill(lane)
+            lane.balance -= units
+
+    def stop(self) -> None:
+        """Admits all, because the server shuts down."""
+        self._has_stopped = True
+        for lane in self._lanes.values():
+            while lane.waiting:
+                held = lane.waiting.popleft()
+                if not held.done():
+                    held.set_result(None)
+
+    def _lane(self, name: str) -> _Lane:
+        lane = self._lanes.get(name)
+        if lane is None:
+            self._sweep()
+            lane = self._lanes[name] = _Lane(self._burst, self._clock())
+        return lane
+
+    def _sweep(self) -> None:
+        """Forgets principals that have all their units again: a new lane is the same."""
+        now = self._clock()
+        if now - self._swept < _BURST_SECONDS:
+            return
+        self._swept = now
+        for name, lane in list(self._lanes.items()):
+            self._fill(lane)
+            if lane.balance >= self._burst and not lane.waiting and not lane.is_passing:
+                del self._lanes[name]
+
+    def _fill(self, lane: _Lane) -> None:
+        now = self._clock()
+        lane.balance = min(self._burst, lane.balance + (now - lane.filled) * self._rate)
+        lane.filled = now
+
+    def _pass(self, lane: _Lane) -> None:
+        """Charges one request, and allows the next in the next turn of the event loop."""
+        lane.balance -= PLAIN
+        lane.is_passing = True
+        asyncio.get_running_loop().call_soon(self._passed, lane)
+
+    def _passed(self, lane: _Lane) -> None:
+        lane.is_passing = False
+        self._next(lane)
+
+    def _next(self, lane: _Lane) -> None:
+        lane.timer = None
+        while lane.waiting and lane.waiting[0].done():
+            lane.waiting.popleft()
+        if not lane.waiting or lane.is_passing:
+            return
+        self._fill(lane)
+        if lane.balance > 0:
+            lane.waiting.popleft().set_result(None)
+            self._pass(lane)
+        else:
+            self._schedule(lane)
+
+    def _schedule(self, lane: _Lane) -> None:
+        """Looks again when the principal has units."""
+        if lane.timer is None and not lane.is_passing:
+            wait = max(0.001, (PLAIN - lane.balance) / self._rate)
+            lane.timer = asyncio.get_running_loop().call_later(wait, self._next, lane)

@@ -1,0 +1,122 @@
+"""Tests the pace of principals' requests over HTTP, with a clock of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from carrel.principal import LOCAL, Principal
+from carrel.server.http.admission import PLAIN, Admission
+
+ALICE, BOB = Principal("alice"), Principal("bob")
+
+
+class StillClock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def turns(count: int) -> None:
+    """Lets the event loop make so many turns."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+def asked(admission: Admission, principal: Principal, count: int) -> list[asyncio.Task[None]]:
+    return [asyncio.ensure_future(admission.admit(principal, {})) for _ in range(count)]
+
+
+@pytest.mark.anyio
+async def test_of_one_principal_one_request_is_admitted_in_a_turn_of_the_loop() -> None:
+    admission = Admission(20)
+    flood = asked(admission, ALICE, 50)
+    await turns(3)
+    assert sum(one.done() for one in flood) <= 4
+    await asyncio.wait_for(admission.admit(BOB, {}), 1)
+    assert sum(one.done() for one in flood) <= 5, "another principal need not wait for them"
+    await turns(200)
+    assert all(one.done() for one in flood)
+
+
+@pytest.mark.anyio
+async def test_a_principal_without_units_waits_until_it_has_some() -> None:
+    clock = StillClock()
+    admission = Admission(20, clock=clock)
+    admission.charge(ALICE, 250)  # 200 may be used at once, 100 more each second
+    [held] = asked(admission, ALICE, 1)
+    await asyncio.sleep(0.05)
+    assert not held.done()
+    assert admission.waiting(ALICE) == 1
+    clock.now += 0.6
+    await asyncio.wait_for(held, 5)
+    assert admission.waiting(ALICE) == 0
+
+
+@pytest.mark.anyio
+async def test_a_request_whose_client_vanishes_waits_no_longer() -> None:
+    admission = Admission(20, clock=StillClock())
+    admission.charge(ALICE, 1e6)
+    state: dict[str, Any] = {}
+    held = asyncio.ensure_future(admission.admit(ALICE, state))
+    await turns(2)
+    [vanish] = state.values()
+    vanish()
+    with pytest.raises(ConnectionResetError):
+        await held
+    assert state == {}
+
+
+@pytest.mark.anyio
+async def test_at_the_end_of_the_server_all_are_admitted() -> None:
+    admission = Admission(20, clock=StillClock())
+    admission.charge(ALICE, 1e6)
+    held = asked(admission, ALICE, 30)
+    await turns(2)
+    admission.stop()
+    await asyncio.wait_for(asyncio.gather(*held), 5)
+    await asyncio.wait_for(admission.admit(ALICE, {}), 1)
+
+
+@pytest.mark.anyio
+async def test_principals_are_forgotten_when_they_have_all_their_units() -> None:
+    clock = StillClock()
+    admission = Admission(20, clock=clock)
+    for number in range(5000):
+        clock.now += 0.01
+        await admission.admit(Principal(f"p{number}"), {})
+        await turns(1)
+    assert len(admission) < 500
+    for number in range(3):
+        clock.now += 10
+        await admission.admit(Principal(f"last{number}"), {})
+        await turns(1)
+    assert len(admission) <= 2
+
+
+@pytest.mark.anyio
+async def test_the_local_user_is_never_held() -> None:
+    admission = Admission(1, clock=StillClock())
+    admission.charge(LOCAL, 1e6)
+    for _ in range(1000):
+        await admission.admit(LOCAL, {})
+    assert len(admission) == 0
+
+
+def test_a_call_of_any_kind_fits_into_the_rate_of_calls() -> None:
+    """A principal that makes its calls a second, each by way of the SDK, is not held."""
+    clock = StillClock()
+    admission = Admission(20, clock=clock)
+
+    async def calls() -> None:
+        for _ in range(400):
+            clock.now += 0.05
+            await asyncio.wait_for(admission.admit(ALICE, {}), 1)
+            admission.charge(ALICE, 5 - PLAIN)
+            await turns(1)
+
+    asyncio.run(calls())
