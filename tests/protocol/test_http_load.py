@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import selectors
@@ -15,7 +16,9 @@ from typing import Any
 import psutil
 import pytest
 
-from support.http_server import HttpServer, answer_of, in_session, request
+from support.http_load import SECRET, token
+from support.http_server import HttpServer, answer_of, command, in_session, request
+from support.issuers import bearer
 
 pytestmark = [pytest.mark.alone, pytest.mark.long("load")]
 
@@ -25,7 +28,7 @@ LIMITS: dict[str, Any] = {"calls_per_second": 1e6, "burst": 10**6}
 SOAK = float(os.environ.get("CARREL_SOAK_SECONDS", "12"))
 
 
-def call(session: str | None, value: Any, id_: int) -> bytes:
+def call(session: str | None, value: Any, id_: int, authorization: str = "") -> bytes:
     """Returns a call of `echo` in a session as the bytes of a request."""
     params = {"name": "echo", "arguments": {"value": value}}
     body = json.dumps(request("tools/call", params, id_=id_)).encode()
@@ -36,6 +39,8 @@ def call(session: str | None, value: Any, id_: int) -> bytes:
         **in_session(session or ""),
         "content-length": str(len(body)),
     }
+    if authorization:
+        fields["authorization"] = authorization
     head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     return f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + body
 
@@ -96,12 +101,20 @@ class Growth:
         self.descriptors = process.num_fds()
         self.threads = process.num_threads()
 
+    def __str__(self) -> str:
+        mebibytes = self.bytes / MIB
+        return f"{mebibytes:.1f} MiB, {self.descriptors} descriptors, {self.threads} threads"
 
-def churn(server: HttpServer, seconds: float) -> int:
-    """Opens and ends sessions, calls, breaks connections and resumes; returns the calls."""
+
+def churn(server: HttpServer, seconds: float, names: Iterator[int]) -> int:
+    """Opens and ends sessions of ever new principals, calls, breaks connections; returns the
+    calls.
+    """
     calls = 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:
+        who = f"principal-{next(names)}"
+        server.http.headers.update(bearer(token(who, f"http://127.0.0.1:{server.port}/mcp")))
         session = server.initialize()
         for number in range(20):
             answer = answer_of(server.call("echo", {"value": number}, session=session))
@@ -109,10 +122,12 @@ def churn(server: HttpServer, seconds: float) -> int:
             assert server.call("echo", {"value": number}).status_code == 200
             calls += 2
         with server.connect() as vanishing:
-            vanishing.sendall(call(session, "gone", 99))
+            vanishing.sendall(call(session, "gone", 99, server.http.headers["authorization"]))
         with server.connect() as half_open:
             half_open.sendall(b"POST /mcp HTTP/1.1\r\nhost: localhost\r\n")
         server.call("large", {"bytes": 300_000}, session=session)
+        assert server.call("echo", session="unknown").status_code == 404
+        assert server.post(b"{").status_code == 400
         if calls % 3:
             server.http.delete(server.url, headers=in_session(session))
     return calls
@@ -121,13 +136,20 @@ def churn(server: HttpServer, seconds: float) -> int:
 @pytest.mark.skipif(os.name != "posix", reason="counts descriptors")
 def test_a_long_run_does_not_grow() -> None:
     http = {"session_idle_seconds": 1, "max_events": 32, "max_event_bytes": 4 * MIB}
-    with HttpServer(server=LIMITS, http=http) as server:
-        churn(server, SOAK / 3)
+    words = [
+        "env",
+        f"MCP_AUTH_SECRET_KEY={SECRET}",
+        *command(server=LIMITS, http=http, identity={}),
+    ]
+    names = itertools.count()
+    with HttpServer(words) as server:
+        churn(server, SOAK / 3, names)
         time.sleep(2)
         before = Growth(server)
-        calls = churn(server, SOAK)
+        calls = churn(server, SOAK, names)
         time.sleep(2)
         after = Growth(server)
+        print(f"{calls} calls of {next(names)} principals; before {before}, after {after}")  # noqa: T201
         assert calls > 20
         assert after.descriptors <= before.descriptors + 8
         assert after.threads <= before.threads + 4
