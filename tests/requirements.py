@@ -143,6 +143,14 @@ PROMISES: dict[str, str] = {
         "Each input of `library_add` has its own outcome with a reason; only files of granted "
         "folders are read, and PDFs in the sandbox."
     ),
+    "web:parts": (
+        "The parts of a page, read one after the other by their position, are joined the page, in "
+        "every mode and format; they end between paragraphs."
+    ),
+    "web:sites": (
+        "A site that a plugin reads is its words or a typed error: an empty transcript, a question "
+        "about cookies, a deleted post, a private video or a rate limit is never content."
+    ),
     "web:artifacts": (
         "A large result is kept for thirty minutes under the hash of its text, encrypted, and for "
         "its principal alone; what has expired or is another's is not found."

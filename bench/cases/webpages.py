@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final
 
 import psutil
@@ -27,75 +28,79 @@ _PAGE: Final = (
     + '</article></main><footer><a href="/about">About</a></footer></body></html>'
 )
 _LARGE: Final = 5_000_000
-_EARLY: Final = 300
+#: Seconds that the site takes for each of the ten pages: an ordinary distance.
+_DISTANCE: Final = 0.1
+#: Sites of which the ten thousand pages are.
+_SITES: Final = 200
+#: Pages after which memory is measured first: every cache and every pool is full then.
+_EARLY: Final = 1_000
 Read = Callable[[str], dict[str, Any]]
 
 
-def reading(bench: Workbench) -> Sequence[Row]:
-    """Reads pages of a site on loopback, and compares with the same work without Carrel."""
-    rows: list[Row] = []
+def kept(bench: Workbench) -> Sequence[Row]:
+    """Reads a page that is cached, and pages that are not."""
+    numbers = itertools.count()
     with _site(bench) as read:
-        rows += _kept(bench, read)
-        rows += _together(bench, read)
-        rows += _large(bench, read)
-        rows += _many(bench, read)
-    return rows
-
-
-def _kept(bench: Workbench, read: Read) -> Sequence[Row]:
-    numbers = itertools.count()
-    read("/kept")
-    measured, counterpart = alternate(
-        lambda: _time(lambda: read("/kept")),
-        lambda: _time(lambda: read(f"/first/{next(numbers)}")),
-        rounds=bench.rounds(60),
-    )
-    what = "web_read of a kept page, end to end : of one that is requested"
-    return [Row("web-kept", what, measured, counterpart, Bar(0.5))]
-
-
-def _together(bench: Workbench, read: Read) -> Sequence[Row]:
-    numbers = itertools.count()
-
-    def ten() -> list[str]:
-        return [f"/ten/{next(numbers)}" for _ in range(10)]
-
-    with ThreadPoolExecutor(10) as pool:
+        read("/kept")
         measured, counterpart = alternate(
-            lambda: _time(lambda: list(pool.map(read, ten()))),
-            lambda: _time(lambda: [read(path) for path in ten()]),
+            lambda: _time(lambda: read("/kept")),
+            lambda: _time(lambda: read(f"/first/{next(numbers)}")),
+            rounds=bench.rounds(100),
+        )
+    what = "web_read of a kept page, end to end : of one that is requested"
+    return [Row("web-kept", what, measured, counterpart, Bar(0.25))]
+
+
+def ten(bench: Workbench) -> Sequence[Row]:
+    """Reads ten pages of a distant site side by side, and ten one after the other."""
+    numbers = itertools.count()
+
+    def paths() -> list[str]:
+        return [f"/far/{next(numbers)}" for _ in range(10)]
+
+    with _site(bench) as read, ThreadPoolExecutor(10) as pool:
+        list(pool.map(read, paths()))  # connects, and compiles the reader
+        measured, counterpart = alternate(
+            lambda: _time(lambda: list(pool.map(read, paths()))),
+            lambda: _time(lambda: [read(path) for path in paths()]),
             rounds=bench.rounds(12),
         )
-    what = "web_read of ten pages side by side : one after the other"
-    return [Row("web-ten", what, measured, counterpart, Bar(1.1))]
+    what = f"web_read of ten pages {_DISTANCE * 1000:.0f} ms away, side by side : in turn"
+    return [Row("web-ten", what, measured, counterpart, Bar(0.3))]
 
 
-def _large(bench: Workbench, read: Read) -> Sequence[Row]:
+def large(bench: Workbench) -> Sequence[Row]:
+    """Reads a page of 5 MB, and has trafilatura read it."""
     name = f"web_read of a page of {_LARGE // 10**6} MB"
     try:
         import trafilatura  # type: ignore[import-not-found]
     except ImportError:
-        return [Row("web-large", name, missing="trafilatura is not installed")]
+        return [Row("web-large", name, missing="not installed: pip install --group bench")]
     numbers = itertools.count()
-    measured, counterpart = alternate(
-        lambda: _time(lambda: read(f"/large/{next(numbers)}")),
-        lambda: _time(lambda: trafilatura.extract(_large_page())),
-        rounds=bench.rounds(5, 1),
-    )
-    what = f"{name}, end to end : trafilatura.extract of it"
+    page = _large_page()
+    with _site(bench) as read:
+        read("/large")
+        measured, counterpart = alternate(
+            lambda: _time(lambda: read(f"/large/{next(numbers)}")),
+            lambda: _time(lambda: trafilatura.extract(page)),
+            rounds=bench.rounds(7, 1),
+        )
+    what = f"{name}, end to end : trafilatura.extract of it, without the request"
     return [Row("web-large", what, measured, counterpart, Bar(1))]
 
 
-def _many(bench: Workbench, read: Read) -> Sequence[Row]:
+def memory(bench: Workbench) -> Sequence[Row]:
+    """Reads ten thousand pages of two hundred sites, and measures memory early and late."""
     many = 2 * _EARLY if bench.quick else 10_000
     process = psutil.Process()
-    for number in range(_EARLY):
-        read(f"/early/{number}")
-    early = _resident(process)
-    for number in range(many - _EARLY):
-        read(f"/late/{number}")
-    late = _resident(process)
-    what = f"resident memory after {many:,} web_read : after {_EARLY}"
+    with _site(bench) as read:
+        for number in range(_EARLY):
+            read(f"/page/{number}")
+        early = _resident(process)
+        for number in range(_EARLY, many):
+            read(f"/page/{number}")
+        late = _resident(process)
+    what = f"resident memory after {many:,} pages of {_SITES} sites : after {_EARLY:,}"
     ours, before = Figure((float(late),), "B"), Figure((float(early),), "B")
     return [Row("web-memory", what, ours, before, Bar(1.05))]
 
@@ -119,9 +124,13 @@ def _site(bench: Workbench) -> Iterator[Read]:
     from carrel.tools import Toolbox
     from support.upstream import Reply, Seen, Upstream
 
+    hosts = [f"{number}.{_HOST}" for number in range(_SITES)]
     headers = [("Content-Type", "text/html; charset=utf-8")]
-    replies = {"large": Reply(200, headers, _large_page().encode())}
     usual = Reply(200, headers, _PAGE.encode())
+    replies = {
+        "large": Reply(200, headers, _large_page().encode()),
+        "far": replace(usual, delay=_DISTANCE),
+    }
 
     def answer(seen: Seen) -> Reply:
         if seen.path == "/robots.txt":
@@ -132,8 +141,9 @@ def _site(bench: Workbench) -> Iterator[Read]:
         cache_dir=bench.folder / "cache",
         data_dir=bench.folder / "web-data",
         web=WebConfig(hosts="public-web", interval_ms=0, concurrency=16),
+        limits={"wall_seconds": 900, "cpu_seconds": 60},  # the machine may be busy
     )
-    with Upstream(_HOST) as upstream:
+    with Upstream(*hosts) as upstream:
         upstream.on("*", answer)
         client = FetchClient(
             FetchSettings(ca_bundle=upstream.write_authority(bench.folder)),
@@ -145,7 +155,9 @@ def _site(bench: Workbench) -> Iterator[Read]:
 
         def read(path: str) -> dict[str, Any]:
             upstream.seen.clear()
-            told = toolbox.call_sync("web_read", {"url": f"https://{_HOST}{path}"}).data
+            number = path.rpartition("/")[2] if path.startswith("/page/") else "0"
+            host = hosts[int(number) % _SITES]
+            told = toolbox.call_sync("web_read", {"url": f"https://{host}{path}"}).data
             assert told["quality"] == "complete", told
             return dict(told)
 
@@ -153,9 +165,11 @@ def _site(bench: Workbench) -> Iterator[Read]:
             yield read
         finally:
             toolbox.close()
+            plugins.close()
 
 
 def _time(run: Callable[[], object]) -> float:
+    gc.collect()
     start = time.perf_counter()
     run()
     return time.perf_counter() - start

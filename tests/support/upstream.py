@@ -60,6 +60,7 @@ class Reply:
     Attributes:
         cut: number of the body's bytes after which the connection is closed.
         drip: seconds between single bytes of the body.
+        delay: seconds before the response.
         silent: whether to read the request and never respond.
         hold: an event to wait for before responding.
         raw: bytes sent in place of all the rest; the connection is closed after them.
@@ -72,6 +73,7 @@ class Reply:
     body: bytes = b""
     cut: int | None = None
     drip: float | None = None
+    delay: float = 0.0
     silent: bool = False
     hold: threading.Event | None = None
     raw: bytes | None = None
@@ -257,6 +259,8 @@ class Upstream:
     async def _answer(self, seen: Seen, reply: Reply, writer: asyncio.StreamWriter) -> bool:
         if reply.hold is not None:
             await self._loop.run_in_executor(None, reply.hold.wait, 30)
+        if reply.delay:
+            await asyncio.sleep(reply.delay)
         if reply.silent:
             await asyncio.Event().wait()
         if reply.raw is not None:

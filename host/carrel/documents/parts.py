@@ -15,7 +15,8 @@ from carrel.text.printable import printable
 #: Bytes of UTF-8 that count as one token; see `docs/reference/tools.md`.
 BYTES_PER_TOKEN: Final = 4
 
-_FENCE = re.compile(r"^[ >]*(?:[-*+]|\d+\.)?[ >]*(`{3,}|~{3,})", re.MULTILINE)
+#: The first blanks end at a sign, so that a long line of blanks takes linear time.
+_FENCE = re.compile(r"^[ >]*(?:(?:[-*+]|\d{1,9}\.)[ >]*)?(`{3,}|~{3,})", re.MULTILINE)
 _NUMBERING = re.compile(r"^(?:(?:[0-9]+|[IVXLC]+|[A-Z])(?:\.[0-9]+)*[.):]?|[0-9.]+)\s+(?=\S)")
 
 
@@ -46,7 +47,8 @@ class DocumentPart:
     """A part of a document's text.
 
     Attributes:
-        text: the part.
+        text: the part as it is in the whole text, so that parts joined are the whole; at the end of
+            a section without the blank line behind it.
         start: its position in the whole text, in characters.
         end: its end there.
         next: the start of the next part; None at the end of the document, or of the section.
@@ -77,8 +79,9 @@ def take_part(
         headings: of the text.
         start: the first character; `next` of an earlier part.
         section: a heading; the part ends with the section.
-        max_chars: maximum length of the part. It ends between paragraphs, or, if no paragraph
-            fits, between lines or words, and never with a heading.
+        max_chars: maximum length of the part, without a last line break. It ends between
+            paragraphs, or, if no paragraph fits, between lines or words; with a heading only if
+            nothing else fits.
 
     Raises:
         ArgumentError: there is no such section, or `start` is behind the end.
@@ -93,14 +96,17 @@ def take_part(
         )
     begin = max(begin, start)
     stop = end if max_chars is None else _border(text, titles, begin, end, max_chars)
-    piece = text[begin:stop].rstrip("\n")
+    piece = text[begin:stop]
+    if stop == end < len(text):  # without the blank line before the next section
+        piece = piece.rstrip("\n")
+        piece += "\n" if piece else ""
     return DocumentPart(
-        piece + "\n" if piece else "",
+        piece,
         begin,
         stop,
         stop if stop < end else None,
         len(text),
-        estimated_tokens(piece),
+        estimated_tokens(piece.rstrip("\n")),
     )
 
 
@@ -192,17 +198,21 @@ def _border(text: str, titles: Sequence[int], start: int, end: int, most: int) -
     if end - start <= most:
         return end
     limit = start + most
-    fences = list(_fenced(text, end))
+    fences = list(_fenced(text, limit + 1))
+    opened = [begin for begin, _ in fences]
     behind_heading = start
-    at = text.rfind("\n\n", start + 1, limit + 2)
+    at = text.rfind("\n\n", start + 1, limit + 1)
     while at > start:
-        if not any(begin < at < close for begin, close in fences):
-            if not _is_heading(text, titles, at):
-                return _behind_breaks(text, at, end)
-            behind_heading = max(behind_heading, at)
+        number = bisect_left(opened, at) - 1
+        if number >= 0 and at < fences[number][1]:
+            at = text.rfind("\n\n", start + 1, opened[number] + 1)
+            continue
+        if not _is_heading(text, titles, at):
+            return _behind_breaks(text, at, limit + 1)
+        behind_heading = max(behind_heading, at)
         at = text.rfind("\n\n", start + 1, at)
     if behind_heading > start:
-        return _behind_breaks(text, behind_heading, end)
+        return _behind_breaks(text, behind_heading, limit + 1)
     for sign in ("\n", " "):
         at = text.rfind(sign, start + 1, limit)
         if at > start:

@@ -8,6 +8,7 @@ from carrel.documents.schema import PART_ARGUMENTS, READ_MEMBERS
 
 from .injections import KINDS
 from .links import NOTES
+from .research.tools.function_tool import linkable_schema
 from .sites.classify import AUTHORITY_TIERS, CATEGORIES, SOURCE_TYPES
 
 Schema = dict[str, Any]
@@ -77,15 +78,8 @@ INPUT_SCHEMA: Final[Schema] = {
     },
 }
 
-OUTPUT_SCHEMA: Final[Schema] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": [
-        "url", "content_type", "trust", "text", "from", "length", "truncated", "tokens",
-        "size_category", "source_type", "authority_tier", "domain_category", "citation", "cached",
-        "age_seconds",
-    ],
-    "properties": {
+OUTPUT_SCHEMA: Final[Schema] = linkable_schema(
+    {
         "url": {"description": "After redirects.", "type": "string"},
         "content_type": {
             "description": "Such as html, pdf, docx; in raw mode the header.",
@@ -182,5 +176,9 @@ OUTPUT_SCHEMA: Final[Schema] = {
         },
         "cached": {"type": "boolean"},
         "age_seconds": {"type": "integer", "minimum": 0},
+        "contentSizeBytes": _COUNT,
     },
-}  # fmt: skip
+    "url", "content_type", "trust", "text", "from", "length", "truncated", "tokens",
+    "size_category", "source_type", "authority_tier", "domain_category", "citation", "cached",
+    "age_seconds",
+)  # fmt: skip

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.errors import ArgumentError
+from carrel.plugins.calls.result import LinkOffer
 from carrel.tools.host_spec import host_spec
-from carrel.tools.host_tool import HostTool
+from carrel.tools.host_tool import HostAnswer, HostTool
 
 from .answer import page_answer
 from .download import NAME
@@ -99,11 +100,20 @@ class WebReadTool(HostTool):
         spec = host_spec(NAME, "Read a web page", _DESCRIPTION, INPUT_SCHEMA, OUTPUT_SCHEMA)
         super().__init__(spec, reader.limits)
 
-    def answer(self, arguments: Mapping[str, Any], call: Call) -> dict[str, Any]:
-        """Reads a page, and returns a part of it or its outline."""
+    def answer(self, arguments: Mapping[str, Any], call: Call) -> HostAnswer:
+        """Reads a page, and returns a part of it or its outline; a large source as a link."""
         raw = arguments.get("mode") == "raw"
         if raw and "section" in arguments:
             raise ArgumentError(["section: a source has no sections; use from, or mode full"])
         plain = arguments.get("format") == "text"
         page, cached = self._reader.read(arguments["url"], call, raw=raw, plain=plain)
-        return page_answer(page, arguments, cached=cached)
+        told = page_answer(page, arguments, cached=cached)
+        return HostAnswer(told, link=source_link(told) if raw else None)
+
+
+def source_link(told: Mapping[str, Any]) -> LinkOffer:
+    """Returns what is said in place of a large source; a text to read is always inline."""
+    members = ("url", "content_type", "trust", "from", "next", "length")
+    facts = {name: told[name] for name in members if name in told}
+    facts["contentSizeBytes"] = len(told["text"].encode("utf-8", "replace"))
+    return LinkOffer(f"Source of {told['url']}", facts)

@@ -114,37 +114,38 @@ def test_parts_add_up_to_the_text_within_the_requested_length(most: int) -> None
     pieces = []
     while start is not None:
         part = take_part(TEXT, HEADINGS, start=start, max_chars=most)
-        assert len(part.text.rstrip("\n")) <= most
+        assert len(part.text) <= most + 1
         assert (part.start, part.length) == (start, len(TEXT))
-        pieces.append(TEXT[part.start : part.end])
+        assert part.text == TEXT[part.start : part.end]
+        pieces.append(part.text)
         start = part.next
     assert "".join(pieces) == TEXT
 
 
 def test_a_piece_ends_between_paragraphs_where_one_fits() -> None:
     part = take_part(TEXT, HEADINGS, max_chars=60)
-    assert part.text == "# Title\n\n## Abstract\n\n### Methods\n\nIn short.\n"
+    assert part.text == "# Title\n\n## Abstract\n\n### Methods\n\nIn short.\n\n"
     assert TEXT[part.next or 0 :].startswith("## 1 Introduction")
 
 
 def test_an_overlong_paragraph_is_cut_between_words() -> None:
     text = "word " * 100
     part = take_part(text, (), max_chars=23)
-    assert part.text == "word word word word \n"
+    assert part.text == "word word word word "
     assert part.next == 20
 
 
 def test_a_piece_does_not_end_inside_code() -> None:
     code = "```\none\n\ntwo\n\nthree\n```"
     text = f"Before.\n\n{code}\n\nBehind.\n"
-    assert take_part(text, (), max_chars=25).text == "Before.\n"
+    assert take_part(text, (), max_chars=25).text == "Before.\n\n"
     assert take_part(text, (), start=9, max_chars=40).text == f"{code}\n\nBehind.\n"
-    assert take_part(text, (), start=9, max_chars=30).text == f"{code}\n"
+    assert take_part(text, (), start=9, max_chars=30).text == f"{code}\n\n"
 
 
 def test_a_section_continues_where_its_first_part_ended() -> None:
     first = take_part(TEXT, HEADINGS, section="methods", max_chars=40)
-    assert first.text == "## 2 Materials and Methods\n\nMore words.\n"
+    assert first.text == "## 2 Materials and Methods\n\nMore words.\n\n"
     assert first.next is not None
     rest = take_part(TEXT, HEADINGS, section="methods", start=first.next)
     assert (rest.text, rest.next) == ("### 2.1 Sites\n\nTwo.\n", None)
@@ -178,16 +179,46 @@ def test_a_long_outline_loses_its_inner_headings_first() -> None:
     assert len(outline("x" * 1000, [h for h in headings if h.level > 1])[0]) == 150
 
 
-@given(st.text(max_size=400), st.integers(1, 100))
-def test_every_text_can_be_taken_in_pieces(text: str, most: int) -> None:
+#: Pieces of Markdown, among them paragraphs without blanks and characters of several bytes.
+PIECES = st.sampled_from((
+    "\n", "\n\n", "\n\n\n\n", "## ", "```\n", "~~~\n", "> ", "- ", " ", "word ",
+    "\u6f22\u5b57", "\u00e4", "\U0001f468\u200d\U0001f469", "\u05e9\u05dc\u05d5\u05dd ", "e\u0301", "\r\n", "\u2028",
+))  # fmt: skip
+
+
+@given(
+    st.lists(PIECES, max_size=120).map("".join) | st.text(max_size=400),
+    st.integers(1, 100),
+    st.lists(st.integers(0, 400), max_size=5),
+)
+def test_parts_joined_are_the_text(text: str, most: int, titles: list[int]) -> None:
+    headings = [SectionHeading("h", 1, "body", at) for at in sorted(set(titles)) if at < len(text)]
     start: int | None = 0
-    taken = ""
+    pieces = []
     while start is not None:
-        part = take_part(text, (), start=start, max_chars=most)
+        part = take_part(text, headings, start=start, max_chars=most)
         assert part.end > part.start or not text
-        taken += text[part.start : part.end]
+        assert len(part.text) <= most + 1
+        pieces.append(part.text)
         start = part.next
-    assert taken == text
+    assert "".join(pieces) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " " * 200_000,
+        "> " * 100_000,
+        "- " + " " * 100_000,
+        "1" * 200_000 + ".",
+        "```\nx\n```\n\n" * 20_000 + "```\n" + "\n" * 200_000,
+        "## x\n\n" * 30_000,
+    ],
+    ids=["blanks", "quotations", "an item", "digits", "fences", "headings"],
+)
+def test_a_part_of_a_long_text_takes_time_in_proportion(text: str) -> None:
+    headings = [SectionHeading("x", 1, "body", at) for at in range(0, min(len(text), 180_000), 6)]
+    take_part(text, headings, max_chars=len(text) - 10)  # the suite's timeout is the limit
 
 
 def test_tokens_are_bytes_by_four() -> None:

@@ -95,7 +95,9 @@ def test_a_long_document_is_returned_as_an_outline_first(granted: Carrel) -> Non
         "Sites",
         "3 Results",
     ]
-    assert told["text"].endswith("## Abstract\n\nIn short.\n"), "the text before the first section"
+    assert told["text"].endswith("## Abstract\n\nIn short.\n\n"), (
+        "the text before the first section"
+    )
     assert told["length"] > DEFAULT_CHARS
     assert told["next"] == told["outline"][1]["from"]
     assert told["tokens"] < 50
