@@ -147,6 +147,10 @@ PROMISES: dict[str, str] = {
         "The parts of a page, read one after the other by their position, are joined the page, in "
         "every mode and format; they end between paragraphs."
     ),
+    "web:kinds": (
+        "A page of any kind of site is its content with its facts; a challenge, a login, a question "
+        "about cookies, a paywall and a missing page are named and never content."
+    ),
     "web:sites": (
         "A site that a plugin reads is its words or a typed error: an empty transcript, a question "
         "about cookies, a deleted post, a private video or a rate limit is never content."

@@ -19,6 +19,7 @@ const EXPECTED: &str = "an item of Hacker News";
 /// The deepest nesting that is read: 16 levels of comments.
 const DEEPEST: usize = 33;
 const SITE: &str = "Hacker News";
+const PAGES: &str = "https://news.ycombinator.com/item?id=";
 
 object! {
     /// A post or a comment.
@@ -68,6 +69,7 @@ pub fn thread(source: &str) -> Result<Thread, Error> {
         blocks: text::blocks(item.text.0.as_deref().unwrap_or_default()),
         replies: item.children.0.into_iter().map(comment).collect(),
         missing: missing as u64,
+        missing_at: Vec::new(),
     };
     Ok(Thread::new(post, forum))
 }
@@ -77,6 +79,12 @@ fn comment(item: Item<'_>) -> Comment {
         author: plain(item.author.0.as_deref()),
         date: item.created_at.0.as_deref().and_then(thread::day),
         score: None,
+        url: item
+            .id
+            .0
+            .as_deref()
+            .and_then(|id| id.parse::<u64>().ok())
+            .map(|id| format!("{PAGES}{id}")),
         blocks: text::blocks(item.text.0.as_deref().unwrap_or_default()),
         replies: item.children.0.into_iter().map(comment).collect(),
     }

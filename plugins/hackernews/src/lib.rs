@@ -8,7 +8,7 @@ mod manifest;
 mod text;
 
 use carrel_pdk::answer::{self, Asked};
-use carrel_pdk::{Error, Host, Manifest, Plugin, Request, arguments};
+use carrel_pdk::{Code, Error, Host, Manifest, Plugin, Request, arguments};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -40,7 +40,13 @@ impl Plugin for HackerNews {
         }
         let wanted: Wanted = arguments(arguments_text)?;
         let response = host.fetch(Request::get(format!("{ITEMS}/{}", wanted.id)))?;
-        Ok(answer::read(SOURCE, &response, Asked::ForOne, item::thread)?.to_json())
+        let thread = answer::read(SOURCE, &response, Asked::ForOne, item::thread)?;
+        if thread.document.title.is_none() && thread.document.sections.is_empty() {
+            // Of a deleted or dead item the API has the number only.
+            let message = format!("{SOURCE}: item {} was deleted, or is dead", wanted.id);
+            return Err(Error::new(Code::NotFound, message));
+        }
+        Ok(thread.to_json())
     }
 
     fn parse(format: &str, document: &str) -> Result<String, Error> {

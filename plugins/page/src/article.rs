@@ -274,6 +274,15 @@ impl Measured<'_> {
                     continue;
                 }
                 let name = tree.name(id);
+                if pass == ["div"] && self.is_heading(id, &stats[id], gone) {
+                    let links: Vec<Id> = tree
+                        .elements(id)
+                        .filter(|&one| stats[one].chars < 20 && stats[one].link_density() > 0.5)
+                        .filter(|&one| !gone[one])
+                        .collect();
+                    links.into_iter().for_each(|link| self.remove(link, gone, stats));
+                    continue;
+                }
                 let remove = if pass.is_empty() {
                     matches!(name, "footer" | "aside" | "button")
                         || (matches!(name, "h1" | "h2") && self.weight(id, rules) < 0.0)
@@ -290,6 +299,24 @@ impl Measured<'_> {
                 }
             }
         }
+    }
+
+    /// Whether an element is a heading with a link beside it, such as one to edit the section, in front
+    /// of a text.
+    fn is_heading(&self, id: Id, stat: &Stat, gone: &[bool]) -> bool {
+        let tree = self.tree;
+        let is_one = |one: Id| matches!(tree.name(one), "h2" | "h3" | "h4" | "h5" | "h6");
+        if tree.name(id) != "div" || stat.chars > 200 || stat.heading * 2 < stat.chars {
+            return false;
+        }
+        if !tree.elements(id).any(|one| is_one(one) && stat.heading > 0) {
+            return false;
+        }
+        let (mut next, end) = (tree.end(id), tree.end(tree.parent(id)));
+        while next < end && (gone[next] || !tree.is_element(next)) {
+            next = tree.end(next);
+        }
+        next < end && matches!(tree.name(next), "p" | "pre" | "dl" | "blockquote")
     }
 
     /// Tables with data, by their markup or their size.

@@ -17,6 +17,9 @@ pub(crate) struct Node {
     pub(crate) data: Data,
 }
 
+/// Stands for the name of an attribute that is kept only because a selector names it.
+pub(crate) const SELECTED: &str = "*";
+
 /// What a node is.
 pub(crate) enum Data {
     /// The document itself.
@@ -80,6 +83,19 @@ impl Tree {
             }
             _ => None,
         }
+    }
+
+    /// An attribute of an element that a selector names.
+    pub(crate) fn any_attribute(&self, id: Id, wanted: &str) -> Option<&str> {
+        let Some(Data::Element { attributes, .. }) = self.nodes.get(id).map(|node| &node.data)
+        else {
+            return None;
+        };
+        let selected = attributes.iter().filter(|one| one.0 == SELECTED).find_map(|one| {
+            let (name, value) = one.1.split_once('\0')?;
+            (name == wanted).then_some(value)
+        });
+        selected.or_else(|| self.attribute(id, wanted))
     }
 
     /// The children of a node.

@@ -87,13 +87,33 @@ fn tex(tree: &Tree, id: Id) -> Option<String> {
             })
     });
     if let Some(annotation) = annotation {
-        return clean(&tree.all_text(annotation));
+        return clean(&tree.all_text(annotation)).filter(|tex| !is_other_text(tree, id, tex));
     }
     let math = (id..tree.end(id)).find(|&inner| tree.name(inner) == "math")?;
     let alternative = tree.attribute(math, "alttext").map(bare)?;
     // A text for screen readers is not TeX.
     let like_tex = alternative.contains(['\\', '^', '_', '{', '=']) || alternative.len() < 4;
-    like_tex.then(|| clean(alternative)).flatten()
+    like_tex.then(|| clean(alternative)).flatten().filter(|tex| !is_other_text(tree, id, tex))
+}
+
+/// Whether what is said to be a formula's TeX has words that the formula does not show: a text that
+/// nobody sees. Names of commands are no words.
+fn is_other_text(tree: &Tree, id: Id, tex: &str) -> bool {
+    if tree.find(id, "math").is_none() && tree.name(id) != "math" {
+        return false;
+    }
+    let shown = text(tree, id).to_lowercase();
+    let mut unseen = 0;
+    let mut before = ' ';
+    for word in tex.split_inclusive(|one: char| !one.is_alphabetic()) {
+        let letters = word.trim_end_matches(|one: char| !one.is_alphabetic());
+        let is_word = before != '\\' && letters.chars().count() > 3;
+        if is_word && !shown.contains(&letters.to_lowercase()) {
+            unseen += 1;
+        }
+        before = word.chars().last().unwrap_or(' ');
+    }
+    unseen > 3
 }
 
 fn clean(tex: &str) -> Option<String> {
@@ -156,7 +176,7 @@ fn write(tree: &Tree, id: Id, depth: u32, out: &mut String) {
         }
     };
     match tree.name(id) {
-        "annotation" | "annotation-xml" => {}
+        "annotation" | "annotation-xml" | "mphantom" => {}
         "mfrac" if parts.len() == 2 => {
             let (over, under) = (grouped(part(0)), grouped(part(1)));
             out.push_str(&format!("{over}/{under}"));

@@ -38,6 +38,12 @@ impl Needles {
         (0..text.len()).any(|at| self.at(text, at, 0) != 0)
     }
 
+    /// Where a text first has one of the words.
+    pub(crate) fn find(&self, text: &str) -> Option<usize> {
+        let text = text.as_bytes();
+        (0..text.len()).find(|&at| self.at(text, at, 0) != 0)
+    }
+
     /// How many of the words a text has.
     pub(crate) fn count(&self, text: &str) -> usize {
         let text = text.as_bytes();

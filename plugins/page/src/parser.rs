@@ -12,7 +12,8 @@ use html5ever::tendril::StrTendril;
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{Attribute, QualName};
 
-use crate::dom::{Data, Node, Tree};
+use crate::dom::{Data, Node, SELECTED, Tree};
+use crate::needles::Needles;
 use crate::tokenizer::{KEPT, Tokenizer};
 
 /// The deepest nesting of elements.
@@ -20,6 +21,9 @@ const DEEPEST: u32 = 512;
 /// Nodes of a page: elements and texts.
 pub(crate) const MAX_NODES: usize = 2_000_000;
 const NONE: u32 = u32::MAX;
+/// The most attributes that are read because selectors name them.
+const MOST_SELECTED: usize = 32;
+static STYLE: Needles = Needles::new(&["<style"]);
 
 /// The reason for failing to build a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +38,9 @@ pub(crate) enum Unread {
 pub(crate) fn parse(page: &str) -> Result<Tree, Unread> {
     let page = without_carriage_returns(page);
     let options = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
-    let builder = TreeBuilder::new(Sink::default(), options);
-    let mut tokenizer = Tokenizer::new(&page, &builder);
+    let more = selected_attributes(&page);
+    let builder = TreeBuilder::new(Sink { more: more.clone(), ..Sink::default() }, options);
+    let mut tokenizer = Tokenizer::new(&page, &builder).with(&more);
     while tokenizer.step() {
         if builder.sink.deepest.get() > DEEPEST {
             return Err(Unread::TooDeep);
@@ -50,9 +55,38 @@ pub(crate) fn parse(page: &str) -> Result<Tree, Unread> {
     Ok(builder.sink.in_order())
 }
 
-/// An attribute, if it is read anywhere.
-fn kept(attribute: Attribute) -> Option<(&'static str, StrTendril)> {
-    Some((KEPT.get(&attribute.name.local)?, attribute.value))
+/// An attribute, if it is read anywhere. One that only selectors name is kept as [`SELECTED`], its name
+/// before its value.
+fn kept(attribute: Attribute, more: &[String]) -> Option<(&'static str, StrTendril)> {
+    let name = &attribute.name.local;
+    if let Some(known) = KEPT.get(name) {
+        return Some((known, attribute.value));
+    }
+    let chosen = more.iter().any(|one| **one == **name);
+    chosen.then(|| (SELECTED, StrTendril::from(format!("{}\0{}", &**name, attribute.value))))
+}
+
+/// The names of attributes in the selectors of a page's style sheets, in lower case.
+fn selected_attributes(page: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut rest = page;
+    while let Some(at) = STYLE.find(rest) {
+        rest = &rest[at + 1..];
+        let end = memchr::memmem::find(rest.as_bytes(), b"</").unwrap_or(rest.len());
+        for part in rest[..end].split('[').skip(1) {
+            let part = part.trim_start();
+            let length = part.find(|one: char| !(one.is_ascii_alphanumeric() || one == '-'));
+            let name = part[..length.unwrap_or(part.len())].to_ascii_lowercase();
+            if !name.is_empty() && KEPT.get(&name).is_none() && !names.contains(&name) {
+                names.push(name);
+            }
+            if names.len() >= MOST_SELECTED {
+                return names;
+            }
+        }
+        rest = &rest[end..];
+    }
+    names
 }
 
 /// Line ends as the standard has them: line feeds.
@@ -78,11 +112,14 @@ struct Raw {
 struct Sink {
     nodes: RefCell<Vec<Raw>>,
     deepest: Cell<u32>,
+    /// Attributes that are kept besides those that this plugin reads.
+    more: Vec<String>,
 }
 
 impl Default for Sink {
     fn default() -> Self {
-        let sink = Self { nodes: RefCell::new(Vec::new()), deepest: Cell::new(0) };
+        let sink =
+            Self { nodes: RefCell::new(Vec::new()), deepest: Cell::new(0), more: Vec::new() };
         sink.add(Data::Document);
         sink
     }
@@ -223,7 +260,7 @@ impl TreeSink for Sink {
     fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> u32 {
         self.add(Data::Element {
             name,
-            attributes: attributes.into_iter().filter_map(kept).collect(),
+            attributes: attributes.into_iter().filter_map(|one| kept(one, &self.more)).collect(),
         })
     }
 
@@ -270,7 +307,7 @@ impl TreeSink for Sink {
         if let Data::Element { attributes, .. } =
             &mut self.nodes.borrow_mut()[*target as usize].data
         {
-            for one in more.into_iter().filter_map(kept) {
+            for one in more.into_iter().filter_map(|one| kept(one, &self.more)) {
                 if attributes.iter().all(|present| present.0 != one.0) {
                     attributes.push(one);
                 }

@@ -24,7 +24,10 @@ pub(crate) fn find(measured: &Measured<'_>, gone: &[bool], stats: &[Stat]) -> Ve
         let classes = tree.attribute(id, "class").unwrap_or_default();
         for class in classes.split_ascii_whitespace() {
             if NAMES.has(class) {
-                let same = named.entry(class.to_ascii_lowercase()).or_default();
+                // A question is a contribution as its answers are.
+                let name = class.to_ascii_lowercase();
+                let name = if name == "question" { "answer".to_owned() } else { name };
+                let same = named.entry(name).or_default();
                 if same.last().is_none_or(|&last| id >= tree.end(last)) {
                     same.push(id);
                 }

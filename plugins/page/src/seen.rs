@@ -1,7 +1,10 @@
 //! Finds elements that are no content or that a reader of the page does not see.
 
+use std::collections::HashMap;
+
+use crate::colours::is_alike;
 use crate::dom::{Id, Tree};
-use crate::styles::{self, Hiding, Looks};
+use crate::styles::{Hiding, Looks};
 use crate::stylesheet::Stylesheet;
 
 /// Elements that are left out before scoring.
@@ -33,7 +36,9 @@ const MUCH: usize = 3000;
 /// kept; if most of it is hidden by styles, that is kept too.
 pub(crate) fn shown(tree: &Tree) -> Shown {
     let sheet = Stylesheet::read(tree);
-    let page = Page { tree, external: has_external_sheet(tree), sheet };
+    let shadows = tree.descendants(0).filter(|&id| is_shadow(tree, id));
+    let shadows = shadows.map(|id| (tree.parent(id), id)).collect();
+    let page = Page { tree, external: has_external_sheet(tree), sheet, shadows };
     let mut choice = Choice { noscript: false, styled: true };
     let mut shown = page.shown(choice);
     let chars = |shown: &Shown| {
@@ -63,6 +68,8 @@ struct Page<'t> {
     sheet: Stylesheet,
     /// Whether there are style sheets that were not read.
     external: bool,
+    /// The shadow tree of an element, where the page declares one.
+    shadows: HashMap<Id, Id>,
 }
 
 impl Page<'_> {
@@ -72,6 +79,13 @@ impl Page<'_> {
         let mut shown = Shown { gone, hidden: 0, hidden_chars: 0, kept_chars: 0 };
         let mut at = 0;
         while at < tree.len() {
+            if let Some(&template) = self.shadows.get(&at) {
+                self.hide_unslotted(at, template, &mut shown);
+            }
+            if shown.gone[at] {
+                at = tree.end(at);
+                continue;
+            }
             let gone = is_machinery(tree, at) && !(choice.noscript && tree.name(at) == "noscript");
             let hides = !gone && self.is_hidden(at, choice.styled);
             if gone || hides {
@@ -89,6 +103,25 @@ impl Page<'_> {
         shown
     }
 
+    /// Leaves out the children of an element that its shadow tree has no slot for.
+    fn hide_unslotted(&self, host: Id, template: Id, shown: &mut Shown) {
+        let tree = self.tree;
+        let slots: Vec<&str> = tree
+            .descendants(template)
+            .filter(|&id| tree.name(id) == "slot")
+            .map(|id| tree.attribute(id, "name").unwrap_or_default().trim())
+            .collect();
+        for child in tree.children(host).filter(|&child| child != template) {
+            let wanted = tree.attribute(child, "slot").unwrap_or_default().trim();
+            if !slots.contains(&wanted) {
+                shown.gone[child..tree.end(child)].fill(true);
+                let chars = text_chars(tree, child);
+                shown.hidden += usize::from(chars > 0);
+                shown.hidden_chars += chars;
+            }
+        }
+    }
+
     /// Whether an element is hidden with its content; formulas for screen readers are not hidden.
     fn is_hidden(&self, id: Id, styled: bool) -> bool {
         let tree = self.tree;
@@ -98,19 +131,36 @@ impl Page<'_> {
         let hidden = tree.attribute(id, "hidden").is_some_and(|how| how != "until-found")
             || (tree.attribute(id, "aria-hidden") == Some("true")
                 && !tree.has_class(id, "fallback-image"))
+            || (tree.name(id) == "dialog" && tree.attribute(id, "open").is_none())
+            || tree.attribute(id, "popover").is_some()
             || (tree.attribute(id, "aria-modal") == Some("true")
                 && tree.attribute(id, "role") == Some("dialog"))
             || self.is_styled_away(id, styled);
-        hidden && tree.find(id, "math").is_none() && tree.name(id) != "math"
+        hidden && !self.is_formula(id)
+    }
+
+    /// Whether an element has a formula and no other text.
+    fn is_formula(&self, id: Id) -> bool {
+        let tree = self.tree;
+        let mut inside = 0;
+        let mut at = id;
+        while at < tree.end(id) {
+            if tree.name(at) == "math" {
+                inside += 1;
+                at = tree.end(at);
+                continue;
+            }
+            if tree.text(at).is_some_and(|text| visible(text) > 0) {
+                return false;
+            }
+            at += 1;
+        }
+        inside > 0
     }
 
     fn is_styled_away(&self, id: Id, styled: bool) -> bool {
         let tree = self.tree;
-        let inline = tree.attribute(id, "style").map(|style| {
-            let mut looks = Looks::default();
-            looks.read(style);
-            looks
-        });
+        let inline = tree.attribute(id, "style").map(|style| self.sheet.inline(style));
         if inline.as_ref().is_some_and(|looks| looks.hiding() == Some(Hiding::Absent)) {
             return true;
         }
@@ -148,11 +198,9 @@ impl Page<'_> {
         }
         let tree = self.tree;
         tree.descendants(id).filter(|&inner| tree.is_element(inner)).all(|inner| {
-            let own = tree.attribute(inner, "style").is_some_and(|style| {
-                let mut looks = Looks::default();
-                looks.read(style);
-                looks.has_size()
-            });
+            let own = tree
+                .attribute(inner, "style")
+                .is_some_and(|style| self.sheet.inline(style).has_size());
             let classed = tree.attribute(inner, "class").is_some()
                 && (self.external || self.sheet.may_hide());
             !own && !classed && tree.attribute(inner, "size").is_none()
@@ -176,7 +224,7 @@ impl Page<'_> {
             None if self.external => return false,
             None => [255, 255, 255],
         };
-        styles::is_alike(colour, behind)
+        is_alike(colour, behind)
             && !tree.descendants(id).any(|inner| {
                 tree.attribute(inner, "color").is_some()
                     || tree.attribute(inner, "style").is_some_and(|style| style.contains("color"))
@@ -184,11 +232,7 @@ impl Page<'_> {
     }
 
     fn background(&self, id: Id) -> Option<Option<[u8; 3]>> {
-        let inline = self.tree.attribute(id, "style").map(|style| {
-            let mut looks = Looks::default();
-            looks.read(style);
-            looks
-        });
+        let inline = self.tree.attribute(id, "style").map(|style| self.sheet.inline(style));
         self.merged(self.sheet.matched(self.tree, id), inline, id).background()
     }
 }
@@ -229,12 +273,17 @@ pub(crate) fn visible(text: &str) -> usize {
 fn is_machinery(tree: &Tree, id: Id) -> bool {
     match tree.name(id) {
         "script" => !is_math_script(tree, id),
-        "style" | "noscript" | "template" | "head" | "link" | "meta" | "svg" | "iframe"
-        | "object" | "embed" | "applet" | "canvas" | "audio" | "video" | "select" | "option"
-        | "datalist" | "textarea" | "input" | "progress" | "meter" | "map" | "noframes"
-        | "frameset" => true,
+        "template" => !is_shadow(tree, id),
+        "style" | "noscript" | "head" | "link" | "meta" | "svg" | "iframe" | "object" | "embed"
+        | "applet" | "canvas" | "audio" | "video" | "select" | "option" | "datalist"
+        | "textarea" | "input" | "progress" | "meter" | "map" | "noframes" | "frameset" => true,
         _ => false,
     }
+}
+
+/// Whether a template is the shadow tree of the element that it is in.
+fn is_shadow(tree: &Tree, id: Id) -> bool {
+    tree.name(id) == "template" && tree.attribute(id, "shadowrootmode").is_some()
 }
 
 /// Whether an element is a formula of MathJax in TeX.

@@ -3,8 +3,10 @@
 //! Only properties that hide are read, and only values that hide whatever else a page declares. A
 //! text in the colour of its background counts as hidden where both colours are known.
 
-/// A colour, without transparency.
-type Colour = [u8; 3];
+use std::borrow::Cow;
+
+use crate::colours::{Colour, colour};
+use crate::selectors::unescaped;
 
 /// What the declarations of an element say, as far as it concerns whether its text is seen.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -52,12 +54,18 @@ const FAR: f32 = 480.0;
 impl Looks {
     /// Reads declarations; later ones win.
     pub(crate) fn read(&mut self, declarations: &str) {
-        for declaration in declarations.split(';') {
+        let bare = declarations.contains("/*").then(|| without_comments(declarations));
+        for declaration in bare.as_deref().unwrap_or(declarations).split(';') {
             let Some((name, value)) = declaration.split_once(':') else { continue };
             let name = name.trim();
-            if name.len() > 24 || value.len() > 400 {
+            if name.len() > 120 || value.len() > 400 {
                 continue;
             }
+            let (name, value) = if declaration.contains('\\') {
+                (Cow::Owned(unescaped(name)), Cow::Owned(unescaped(value)))
+            } else {
+                (Cow::Borrowed(name), Cow::Borrowed(value))
+            };
             let value = value.trim().to_ascii_lowercase();
             let value = value.trim_end_matches("!important").trim_end();
             self.declare(&name.to_ascii_lowercase(), value);
@@ -79,13 +87,20 @@ impl Looks {
                 self.tiny = Some(size.is_some_and(|length| length <= 1.0));
             }
             "position" => self.lifted = Some(matches!(value, "absolute" | "fixed")),
-            "left" => self.far[0] = Some(is_far(value)),
-            "top" => self.far[1] = Some(is_far(value)),
-            "right" => self.far[2] = Some(is_far(value)),
-            "bottom" => self.far[3] = Some(is_far(value)),
-            "text-indent" => self.far[4] = Some(is_far(value)),
-            "margin-left" => self.far[5] = Some(is_far(value)),
-            "margin-top" => self.far[6] = Some(is_far(value)),
+            "left" | "inset-inline-start" => self.far[0] = Some(is_far(value)),
+            "top" | "inset-block-start" => self.far[1] = Some(is_far(value)),
+            "right" | "inset-inline-end" => self.far[2] = Some(is_far(value)),
+            "bottom" | "inset-block-end" => self.far[3] = Some(is_far(value)),
+            "inset" => {
+                for (far, value) in self.far.iter_mut().zip(value.split_ascii_whitespace().take(4))
+                {
+                    *far = Some(is_far(value));
+                }
+            }
+            // With what exceeds the line cut off, an indentation by the whole width hides as well.
+            "text-indent" => self.far[4] = Some(is_far(value) || whole(value)),
+            "margin-left" | "margin-inline-start" => self.far[5] = Some(is_far(value)),
+            "margin-top" | "margin-block-start" => self.far[6] = Some(is_far(value)),
             "margin" => {
                 let mut values = value.split_ascii_whitespace();
                 self.far[6] = values.next().map(is_far);
@@ -93,12 +108,23 @@ impl Looks {
             }
             "clip" => self.cut = Some(is_empty_clip(value)),
             "clip-path" => self.cut = Some(is_empty_path(value)),
-            "width" | "max-width" => self.narrow = Some(is_small(value)),
-            "height" | "max-height" => self.flat = Some(is_small(value)),
+            "width" | "max-width" | "inline-size" | "max-inline-size" => {
+                self.narrow = Some(is_small(value));
+            }
+            "height" | "max-height" | "block-size" | "max-block-size" | "line-height" => {
+                self.flat = Some(is_small(value));
+            }
+            "zoom" => self.shrunk = Some(number(value).is_some_and(|(zoom, _)| zoom.abs() < 0.05)),
+            "filter" => {
+                let found = value.split_once("opacity(").and_then(|(_, rest)| number(rest));
+                self.clear = found
+                    .map(|(number, unit)| number < if unit.starts_with('%') { 5.0 } else { 0.05 })
+                    .or(self.clear);
+            }
             "overflow" | "overflow-x" | "overflow-y" => {
                 self.overflow = Some(value.contains("hidden") || value.contains("clip"));
             }
-            "transform" | "scale" | "translate" => {
+            "transform" | "scale" | "translate" | "rotate" => {
                 self.shrunk = Some(is_away(name, value));
                 self.moves |= value != "none";
             }
@@ -215,13 +241,8 @@ impl Looks {
     }
 }
 
-/// Whether two colours cannot be told apart.
-pub(crate) fn is_alike(one: Colour, other: Colour) -> bool {
-    one.iter().zip(other).map(|(&one, other)| u32::from(one.abs_diff(other))).sum::<u32>() <= 24
-}
-
 /// A number and its unit.
-fn number(value: &str) -> Option<(f32, &str)> {
+pub(crate) fn number(value: &str) -> Option<(f32, &str)> {
     let end = value
         .find(|one: char| !(one.is_ascii_digit() || matches!(one, '.' | '-' | '+')))
         .unwrap_or(value.len());
@@ -265,33 +286,79 @@ fn is_empty_clip(value: &str) -> bool {
     sides.len() == 4 && sides.iter().all(|side| side.is_some_and(|side| side.abs() <= 1.0))
 }
 
-/// `inset(50%)`, `inset(100%)`, `circle(0)`, and a polygon without area.
+/// Whether a share is all of it.
+fn whole(value: &str) -> bool {
+    number(value).is_some_and(|(share, unit)| unit == "%" && share >= 100.0)
+}
+
+/// `inset(50%)`, `inset(0 100% 0 0)`, `circle(0)`, and a polygon of one point.
 fn is_empty_path(value: &str) -> bool {
-    if let Some(inner) = value.strip_prefix("inset(") {
-        let first = inner.split([' ', ')']).next().unwrap_or_default();
-        return number(first).is_some_and(|(size, unit)| unit == "%" && size >= 50.0);
+    let Some((shape, inner)) = value.split_once('(') else { return false };
+    let inner = inner.trim_end_matches(')').trim();
+    match shape {
+        "inset" => {
+            let shares: Vec<f32> = inner
+                .split_ascii_whitespace()
+                .take_while(|word| *word != "round")
+                .map(|word| number(word).filter(|(_, unit)| *unit == "%").map_or(0.0, |one| one.0))
+                .collect();
+            let side = |at: usize| -> f32 {
+                let places = [at, at % 2, 0];
+                places.iter().find_map(|&place| shares.get(place)).copied().unwrap_or(0.0)
+            };
+            let first = shares.first().copied().unwrap_or(0.0);
+            first >= 50.0 && shares.len() == 1
+                || side(0) + side(2) >= 100.0
+                || side(1) + side(3) >= 100.0
+        }
+        "circle" | "ellipse" => {
+            let first = inner.split(' ').next().unwrap_or_default();
+            length(first).is_some_and(|size| size == 0.0)
+        }
+        "polygon" => {
+            let mut points = inner.split(',').map(|point| {
+                let sides: Vec<f32> = point.split_ascii_whitespace().filter_map(length).collect();
+                sides
+            });
+            let first = points.next().unwrap_or_default();
+            first.len() == 2 && points.all(|point| point == first)
+        }
+        _ => false,
     }
-    let round = value.strip_prefix("circle(").or_else(|| value.strip_prefix("ellipse("));
-    round.is_some_and(|inner| {
-        let first = inner.split([' ', ')']).next().unwrap_or_default();
-        length(first).is_some_and(|size| size == 0.0)
-    }) || value == "polygon(0 0)"
-        || value == "polygon(0 0, 0 0, 0 0)"
 }
 
 /// Whether a transformation makes an element vanish.
 fn is_away(name: &str, value: &str) -> bool {
-    if name == "scale" {
-        return number(value).is_some_and(|(scale, _)| scale == 0.0);
-    }
-    if name == "translate" {
-        return value.split_ascii_whitespace().any(is_far);
+    let vanishes = |scale: &str| number(scale).is_some_and(|(scale, _)| scale.abs() < 0.02);
+    // Seen from its edge.
+    let is_edge = |angle: &str| {
+        number(angle).is_some_and(|(angle, unit)| {
+            let degrees = match unit {
+                "turn" => angle * 360.0,
+                "rad" => angle.to_degrees(),
+                _ => angle,
+            };
+            ((degrees.abs() % 180.0) - 90.0).abs() < 0.5
+        })
+    };
+    match name {
+        "scale" => return value.split_ascii_whitespace().any(vanishes),
+        "translate" => return value.split_ascii_whitespace().any(is_far),
+        "rotate" => {
+            let (axis, angle) = value.split_once(' ').unwrap_or(("z", value));
+            return matches!(axis, "x" | "y") && is_edge(angle.trim());
+        }
+        _ => {}
     }
     for (function, inner) in value.split(')').filter_map(|part| part.split_once('(')) {
         let mut numbers = inner.split(',').map(str::trim);
         let away = match function.trim() {
-            "scale" | "scalex" | "scaley" | "scale3d" => {
-                numbers.any(|one| number(one).is_some_and(|(scale, _)| scale == 0.0))
+            "scale" | "scalex" | "scaley" | "scale3d" => numbers.any(vanishes),
+            "rotatex" | "rotatey" => numbers.any(is_edge),
+            "matrix" => {
+                let parts: Vec<&str> = numbers.collect();
+                let zero = |at: usize| parts.get(at).is_some_and(|one| vanishes(one));
+                zero(0) && zero(1) || zero(2) && zero(3)
             }
             "translate" | "translatex" | "translatey" | "translate3d" => {
                 // In percent of the element itself: slides of a carousel.
@@ -306,69 +373,15 @@ fn is_away(name: &str, value: &str) -> bool {
     false
 }
 
-/// A colour: `Some(None)` is transparent, `None` unknown.
-#[allow(clippy::option_option, reason = "transparent is not unknown")]
-pub(crate) fn colour(value: &str) -> Option<Option<Colour>> {
-    let value = value.trim();
-    if let Some(digits) = value.strip_prefix('#') {
-        return hex(digits);
+fn without_comments(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, comment)) = rest.split_once("/*") {
+        out.push_str(before);
+        rest = comment.split_once("*/").map_or("", |(_, behind)| behind);
     }
-    if let Some(inner) = value.strip_prefix("rgb").and_then(|rest| rest.split_once('(')) {
-        let parts: Vec<(f32, &str)> = inner
-            .1
-            .trim_end_matches(')')
-            .split([',', ' ', '/'])
-            .filter(|part| !part.is_empty())
-            .filter_map(number)
-            .collect();
-        let [red, green, blue, rest @ ..] = parts.as_slice() else { return None };
-        if rest.first().is_some_and(|(alpha, _)| *alpha < 0.05) {
-            return Some(None);
-        }
-        let part = |one: &(f32, &str)| {
-            let scale = if one.1 == "%" { 2.55 } else { 1.0 };
-            (one.0 * scale).clamp(0.0, 255.0) as u8
-        };
-        return Some(Some([part(red), part(green), part(blue)]));
-    }
-    let named = match value {
-        "transparent" => return Some(None),
-        "white" => [255, 255, 255],
-        "black" => [0, 0, 0],
-        "snow" => [255, 250, 250],
-        "ivory" => [255, 255, 240],
-        "whitesmoke" => [245, 245, 245],
-        "ghostwhite" => [248, 248, 255],
-        "floralwhite" => [255, 250, 240],
-        "red" => [255, 0, 0],
-        "green" => [0, 128, 0],
-        "blue" => [0, 0, 255],
-        "yellow" => [255, 255, 0],
-        "gray" | "grey" => [128, 128, 128],
-        "silver" => [192, 192, 192],
-        "navy" => [0, 0, 128],
-        _ => return None,
-    };
-    Some(Some(named))
-}
-
-#[allow(clippy::option_option, reason = "transparent is not unknown")]
-fn hex(digits: &str) -> Option<Option<Colour>> {
-    if !digits.is_ascii() || !matches!(digits.len(), 3 | 4 | 6 | 8) {
-        return None;
-    }
-    let wide = digits.len() > 4;
-    let part = |at: usize| -> Option<u8> {
-        if wide {
-            u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()
-        } else {
-            Some(u8::from_str_radix(digits.get(at..=at)?, 16).ok()? * 17)
-        }
-    };
-    if part(3).is_some_and(|alpha| alpha < 13) {
-        return Some(None);
-    }
-    Some(Some([part(0)?, part(1)?, part(2)?]))
+    out.push_str(rest);
+    out
 }
 
 #[cfg(test)]
@@ -412,6 +425,23 @@ mod tests {
             "color:transparent",
             "color:rgba(0,0,0,0)",
             "color:#fff0",
+            "clip-path:inset(0 100% 0 0)",
+            "clip-path:polygon(0 0,0 0,0 0,0 0)",
+            "clip-path: polygon(0px 0px, 0px 0px,0px 0px)",
+            "transform:rotateX(90deg)",
+            "transform:matrix(0,0,0,0,0,0)",
+            "transform:scale(0.001)",
+            "scale:0 1",
+            "rotate:y 90deg",
+            "zoom:0.01",
+            "filter:blur(1px) opacity(0)",
+            "inset:-9999px auto auto 0;position:fixed",
+            "text-indent:100%;overflow:hidden;white-space:nowrap",
+            "line-height:0;overflow:hidden",
+            "block-size:0;overflow:clip",
+            "color:hsl(0 0% 100% / 0)",
+            "opacity/**/:/*x*/0",
+            "op\\61 city:0",
         ] {
             assert_eq!(hiding(style), Some(Hiding::Unseen), "{style}");
         }
@@ -436,6 +466,14 @@ mod tests {
             "transform:translateX(-100%)",
             "transform:scale(1.1)",
             "clip-path:inset(10%)",
+            "clip-path:inset(50% 0 0 0)",
+            "clip-path:polygon(0 0, 100% 0, 100% 100%)",
+            "transform:rotate(90deg)",
+            "transform:rotateX(180deg)",
+            "rotate:90deg",
+            "filter:opacity(80%)",
+            "zoom:1",
+            "line-height:1",
             "clip:rect(0,100px,50px,0)",
             "color:transparent;background:linear-gradient(red,blue)",
             "display:none;display:block",
@@ -445,17 +483,5 @@ mod tests {
         ] {
             assert_eq!(hiding(style), None, "{style}");
         }
-    }
-
-    #[test]
-    fn colours_are_compared_by_what_they_look_like() {
-        for (one, other) in [("white", "#fefefe"), ("#FFF", "rgb(255, 255, 255)"), ("red", "#f00")]
-        {
-            let (one, other) = (colour(&one.to_lowercase()), colour(other));
-            assert!(is_alike(one.flatten().unwrap(), other.flatten().unwrap()));
-        }
-        assert!(!is_alike(colour("#fff").flatten().unwrap(), colour("#ccc").flatten().unwrap()));
-        assert_eq!(colour("var(--x)"), None);
-        assert_eq!(colour("#12"), None);
     }
 }

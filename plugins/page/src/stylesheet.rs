@@ -1,42 +1,36 @@
 //! The rules of a page's own `<style>` elements that decide whether text is seen.
 //!
-//! Selectors of tags, classes, identifiers, descendants, children and `:not(.class)` are matched; rules
-//! with others, which mostly apply in some state or to some elements, are left out. External style
-//! sheets are not fetched.
+//! Selectors are matched as [`Selector`] reads them, nested rules and groups of conditions included;
+//! rules with others are left out. External style sheets are not fetched.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::dom::{Id, Tree};
+use crate::media::applies;
+use crate::selectors::{Selector, divided};
 use crate::styles::Looks;
 
-/// The most rules, selectors of one rule, and compounds of one selector that are read.
+/// The most rules, selectors of one rule, and characters of one selector that are read.
 const MOST_RULES: usize = 4000;
 const MOST_SELECTORS: usize = 64;
-const MOST_COMPOUNDS: usize = 8;
+const LONGEST_SELECTOR: usize = 400;
+/// The deepest nesting of rules.
+const DEEPEST: u32 = 5;
 /// The most characters of style sheets that are read.
 const LONGEST: usize = 1 << 20;
 /// The most matches of selectors that are tried on one page.
 const MOST_TRIES: usize = 2_000_000;
-
-/// One element's part of a selector.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Compound {
-    tag: String,
-    id: String,
-    classes: Vec<String>,
-    /// Classes that the element must not have.
-    without: Vec<String>,
-    /// Whether the element before it in the selector is its parent, not any ancestor.
-    child: bool,
-}
+/// The most variables, and the characters of a value with variables.
+const MOST_VARIABLES: usize = 1000;
+const LONGEST_VALUE: usize = 4000;
 
 #[derive(Debug)]
 struct Rule {
-    /// From the outermost to the element itself.
-    compounds: Vec<Compound>,
+    selector: Selector,
     looks: Looks,
-    /// Important, then the number of identifiers, of classes, of tags, and the order.
-    weight: (bool, usize, usize, usize, usize),
+    /// Important, then the specificity and the order.
+    weight: (bool, (usize, usize, usize), usize),
 }
 
 /// The rules of a page.
@@ -47,6 +41,8 @@ pub(crate) struct Stylesheet {
     by_key: HashMap<String, Vec<usize>>,
     /// Keys of rules that may hide.
     hides: bool,
+    /// The variables; `None` for one with several values, such as those of a light and a dark page.
+    variables: HashMap<String, Option<String>>,
     tries: std::cell::Cell<usize>,
 }
 
@@ -55,23 +51,29 @@ impl Stylesheet {
     pub(crate) fn read(tree: &Tree) -> Self {
         let mut sheet = Self::default();
         let mut left = LONGEST;
+        let mut found: Vec<(Vec<String>, String)> = Vec::new();
         for id in tree.descendants(0).filter(|&id| tree.name(id) == "style") {
             if !tree.attribute(id, "media").is_none_or(applies) {
                 continue;
             }
             for text in tree.children(id).filter_map(|inner| tree.text(inner)) {
-                let text = text.get(..left.min(text.len())).unwrap_or_default();
-                left -= text.len();
-                sheet.rules_of(&without_comments(text), 0);
+                let mut end = left.min(text.len());
+                while !text.is_char_boundary(end) {
+                    end -= 1;
+                }
+                left -= end;
+                sheet.rules_of(&without_comments(&text[..end]), &[], 0, &mut found);
             }
         }
+        for (selectors, declarations) in found {
+            sheet.rule(&selectors, &declarations);
+        }
         if !sheet.rules.iter().any(|rule| rule.looks.may_hide_or_colour()) {
-            return Self::default();
+            return Self { variables: sheet.variables, ..Self::default() };
         }
         sheet.hides = true;
         for (number, rule) in sheet.rules.iter().enumerate() {
-            let Some(last) = rule.compounds.last() else { continue };
-            sheet.by_key.entry(last.key()).or_default().push(number);
+            sheet.by_key.entry(rule.selector.key()).or_default().push(number);
         }
         sheet
     }
@@ -88,7 +90,7 @@ impl Stylesheet {
             for &number in self.by_key.get(key).map(Vec::as_slice).unwrap_or_default() {
                 let rule = &self.rules[number];
                 self.tries.set(self.tries.get() + 1);
-                if self.tries.get() < MOST_TRIES && rule.matches(tree, id) {
+                if self.tries.get() < MOST_TRIES && rule.selector.matches(tree, id) {
                     found.push(rule);
                 }
             }
@@ -112,114 +114,139 @@ impl Stylesheet {
         Some(looks)
     }
 
-    /// Reads rules; those inside `@media screen` and `@layer` too.
-    fn rules_of(&mut self, text: &str, depth: u32) {
-        let mut rest = text;
-        while let Some(open) = rest.find('{') {
-            if self.rules.len() >= MOST_RULES {
-                return;
-            }
-            let prelude = rest[..open].rsplit(['}', ';']).next().unwrap_or_default().trim();
-            let inner = &rest[open + 1..];
-            let end = block_end(inner);
-            let block = &inner[..end];
-            rest = inner.get(end + 1..).unwrap_or_default();
-            if let Some(at) = prelude.strip_prefix('@') {
-                let (name, query) = at.split_once([' ', '(']).unwrap_or((at, ""));
-                let inside = match name.to_ascii_lowercase().as_str() {
-                    "media" => applies(query),
-                    "layer" | "supports" | "container" => true,
-                    _ => false,
+    /// What an element's own declarations say.
+    pub(crate) fn inline(&self, style: &str) -> Looks {
+        let mut looks = Looks::default();
+        looks.read(&self.resolved(style));
+        looks
+    }
+
+    /// Replaces variables by their values.
+    fn resolved<'d>(&self, declarations: &'d str) -> Cow<'d, str> {
+        let mut text = Cow::Borrowed(declarations);
+        for _ in 0..3 {
+            let Some(start) = text.find("var(") else { break };
+            let mut out = text[..start].to_owned();
+            let mut rest = &text[start..];
+            while let Some((before, call)) = rest.split_once("var(") {
+                out.push_str(before);
+                let end = closed(call);
+                let (name, fallback) = call[..end].split_once(',').unwrap_or((&call[..end], ""));
+                let value = match self.variables.get(name.trim()) {
+                    Some(value) => value.as_deref().unwrap_or("unknown"),
+                    None => fallback.trim(),
                 };
-                if inside && depth < 4 {
-                    self.rules_of(block, depth + 1);
+                out.push_str(value);
+                rest = call.get(end + 1..).unwrap_or_default();
+                if out.len() > LONGEST_VALUE {
+                    break;
                 }
+            }
+            out.push_str(rest);
+            text = Cow::Owned(out);
+        }
+        text
+    }
+
+    /// Collects rules: selectors and declarations. Those inside groups whose conditions are met count
+    /// too, and nested ones with their outer selectors.
+    fn rules_of(
+        &mut self,
+        text: &str,
+        outer: &[String],
+        depth: u32,
+        found: &mut Vec<(Vec<String>, String)>,
+    ) {
+        let mut declarations = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(['{', ';', '}']) {
+            let prelude = rest[..at].trim();
+            let sign = rest.as_bytes()[at];
+            rest = &rest[at + 1..];
+            if sign != b'{' {
+                self.declaration(prelude, outer, &mut declarations);
                 continue;
             }
-            self.rule(prelude, block);
+            let end = block_end(rest);
+            let block = &rest[..end];
+            rest = rest.get(end + 1..).unwrap_or_default();
+            if found.len() >= MOST_RULES || depth >= DEEPEST {
+                continue;
+            }
+            let inner: Cow<'_, [String]> = match prelude.strip_prefix('@') {
+                Some(group) if is_met(group) => Cow::Borrowed(outer),
+                Some(_) => continue,
+                None => Cow::Owned(nested(outer, prelude)),
+            };
+            self.rules_of(block, &inner, depth + 1, found);
+        }
+        self.declaration(rest.trim(), outer, &mut declarations);
+        if !declarations.is_empty() && !outer.is_empty() {
+            found.push((outer.to_vec(), declarations));
         }
     }
 
-    fn rule(&mut self, selectors: &str, block: &str) {
-        let important = block.to_ascii_lowercase().contains("!important");
-        let mut looks = Looks::default();
-        looks.read(block);
+    fn declaration(&mut self, text: &str, outer: &[String], declarations: &mut String) {
+        if outer.is_empty() || text.is_empty() || text.starts_with('@') {
+            return;
+        }
+        if let Some((name, value)) = text.split_once(':').filter(|_| text.starts_with("--")) {
+            let (name, value) = (name.trim().to_owned(), value.trim().to_owned());
+            if self.variables.len() < MOST_VARIABLES && value.len() < LONGEST_SELECTOR {
+                let known = self.variables.entry(name).or_insert_with(|| Some(value.clone()));
+                if known.as_ref() != Some(&value) {
+                    *known = None;
+                }
+            }
+            return;
+        }
+        declarations.push_str(text);
+        declarations.push(';');
+    }
+
+    fn rule(&mut self, selectors: &[String], declarations: &str) {
+        let important = declarations.to_ascii_lowercase().contains("!important");
+        let looks = self.inline(declarations);
         if looks.is_empty() {
             return;
         }
-        for selector in selectors.split(',').take(MOST_SELECTORS) {
-            let Some(compounds) = compounds(selector) else { continue };
-            let count = |size: fn(&Compound) -> usize| compounds.iter().map(size).sum::<usize>();
-            let weight = (
-                important,
-                count(|one| usize::from(!one.id.is_empty())),
-                count(|one| one.classes.len()),
-                count(|one| usize::from(!one.tag.is_empty())),
-                self.rules.len(),
-            );
-            self.rules.push(Rule { compounds, looks: looks.clone(), weight });
+        for selector in selectors.iter().filter_map(|text| Selector::read(text)) {
+            let weight = (important, selector.weight(), self.rules.len());
+            self.rules.push(Rule { selector, looks: looks.clone(), weight });
         }
     }
 }
 
-impl Compound {
-    /// The name by which rules for it are found.
-    fn key(&self) -> String {
-        if !self.id.is_empty() {
-            return format!("#{}", self.id);
+/// The selectors of a rule inside others.
+fn nested(outer: &[String], prelude: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for own in divided(prelude).into_iter().map(str::trim).filter(|own| !own.is_empty()) {
+        if outer.is_empty() {
+            found.push(own.replace('&', ":root"));
         }
-        match self.classes.first() {
-            Some(class) => format!(".{class}"),
-            None if self.tag.is_empty() => "*".to_owned(),
-            None => self.tag.clone(),
+        for outer in outer {
+            let joined =
+                if own.contains('&') { own.replace('&', outer) } else { format!("{outer} {own}") };
+            found.push(joined);
+        }
+        if found.len() >= MOST_SELECTORS {
+            break;
         }
     }
-
-    fn fits(&self, tree: &Tree, id: Id) -> bool {
-        (self.tag.is_empty() || tree.name(id) == self.tag)
-            && (self.id.is_empty() || tree.attribute(id, "id").map(str::trim) == Some(&self.id))
-            && self.classes.iter().all(|class| {
-                let classes = tree.attribute(id, "class").unwrap_or_default();
-                classes.split_ascii_whitespace().any(|one| one == class)
-            })
-            && self.without.iter().all(|class| {
-                let classes = tree.attribute(id, "class").unwrap_or_default();
-                classes.split_ascii_whitespace().all(|one| one != class)
-            })
-    }
+    found.truncate(MOST_SELECTORS);
+    found.retain(|one| one.len() <= LONGEST_SELECTOR);
+    found
 }
 
-impl Rule {
-    fn matches(&self, tree: &Tree, id: Id) -> bool {
-        let Some((last, before)) = self.compounds.split_last() else { return false };
-        if !last.fits(tree, id) {
-            return false;
-        }
-        let (mut at, mut child) = (id, last.child);
-        for compound in before.iter().rev() {
-            let mut outer = tree.parent(at);
-            while outer != 0 && !compound.fits(tree, outer) {
-                if child {
-                    return false;
-                }
-                outer = tree.parent(outer);
-            }
-            if outer == 0 {
-                return false;
-            }
-            (at, child) = (outer, compound.child);
-        }
-        true
+/// Whether the rules of a group count, whose prelude follows `@`.
+fn is_met(group: &str) -> bool {
+    let (name, query) = group.split_at(group.find([' ', '(', '\n']).unwrap_or(group.len()));
+    match name.to_ascii_lowercase().as_str() {
+        "media" => applies(query),
+        "supports" => !query.trim_start().to_ascii_lowercase().starts_with("not"),
+        "layer" | "container" | "scope" => true,
+        _ => false,
     }
-}
-
-/// Whether a style sheet for these media is for a screen, whatever its size.
-fn applies(media: &str) -> bool {
-    let media = media.trim().to_ascii_lowercase();
-    matches!(
-        media.as_str(),
-        "" | "all" | "screen" | "only screen" | "screen, print" | "all, screen"
-    )
 }
 
 fn without_comments(text: &str) -> String {
@@ -247,58 +274,18 @@ fn block_end(text: &str) -> usize {
     text.len()
 }
 
-/// The parts of a selector; `None` if some of them are not matched.
-fn compounds(selector: &str) -> Option<Vec<Compound>> {
-    let mut found: Vec<Compound> = Vec::new();
-    let mut child = false;
-    let spaced = selector.replace('>', " > ");
-    for word in spaced.split_ascii_whitespace() {
-        if word == ">" {
-            child = true;
-            continue;
-        }
-        let mut compound = compound(word)?;
-        compound.child = std::mem::take(&mut child);
-        found.push(compound);
-        if found.len() > MOST_COMPOUNDS {
-            return None;
+/// The length of a text up to the bracket that closes it.
+fn closed(text: &str) -> usize {
+    let mut depth = 0_u32;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'(' => depth += 1,
+            b')' if depth == 0 => return at,
+            b')' => depth -= 1,
+            _ => {}
         }
     }
-    (!found.is_empty()).then_some(found)
-}
-
-/// Reads one word of a selector.
-fn compound(word: &str) -> Option<Compound> {
-    let mut compound = Compound::default();
-    let mut plain = String::new();
-    let mut rest = word;
-    while let Some((before, behind)) = rest.split_once(":not(.") {
-        let (class, after) = behind.split_once(')')?;
-        plain.push_str(before);
-        compound.without.push(class.to_owned());
-        rest = after;
-    }
-    plain.push_str(rest);
-    if plain.contains([':', '[', '+', '~', '\\', '(', ')']) {
-        return None;
-    }
-    let start = plain.find(['.', '#']).unwrap_or(plain.len());
-    let (tag, mut names) = plain.split_at(start);
-    if tag != "*" {
-        compound.tag = tag.to_ascii_lowercase();
-    }
-    while let Some(kind) = names.chars().next() {
-        let inner = &names[1..];
-        let length = inner.find(['.', '#']).unwrap_or(inner.len());
-        let name = inner[..length].to_owned();
-        if kind == '#' {
-            compound.id = name;
-        } else {
-            compound.classes.push(name);
-        }
-        names = &inner[length..];
-    }
-    Some(compound)
+    text.len()
 }
 
 #[cfg(test)]
@@ -317,7 +304,8 @@ mod tests {
 
     #[test]
     fn rules_that_match_hide() {
-        const BODY: &str = "<div id=a class='w y'><p class=x>text</p></div>";
+        const BODY: &str =
+            "<div id=a class='w y'><i>first</i><p class=x data-q='one two'>text</p></div>";
         for css in [
             ".x{display:none}",
             "p.x { opacity : 0 }",
@@ -333,6 +321,29 @@ mod tests {
             ".x{display:block}.x{display:none}",
             ".x{display:none!important}#a .x{display:block}",
             "* {display:none}",
+            ".w{.x{display:none}}",
+            ".w{color:red;& .x{display:none}}",
+            "p{&.x{display:none}}",
+            "#a{@media screen{.x{opacity:0}}}",
+            "@media (min-width:1px){.x{display:none}}",
+            "@media screen and (min-width: 600px){@supports (display:grid){.x{display:none}}}",
+            "@supports not (display:none){.x{display:block}}.x{display:none}",
+            "[data-q]{display:none}",
+            "p[data-q=\"one two\"]{display:none}",
+            "[data-q~=two]{display:none}",
+            "[class^=x]{display:none}",
+            "[data-q*='E T' i]{visibility:hidden}",
+            ":is(b, p.x){display:none}",
+            "p:not(.z):not([hidden]){display:none}",
+            "i + p{display:none}",
+            "i ~ .x{display:none}",
+            "div p:nth-child(2){display:none}",
+            "p:last-child{display:none}",
+            ":root{--show:none}.x{display:var(--show)}",
+            ".x{display:var(--nothing, none)}",
+            ".x{d\\69splay:n\\6fne}",
+            ".\\78 {display:none}",
+            ".x{content:'a';display/**/:none}",
         ] {
             assert!(hidden(css, BODY), "{css}");
         }
@@ -353,6 +364,18 @@ mod tests {
             ".x + .x{display:none}",
             "p{display:none}.x{display:flex}",
             "{display:none}",
+            "[data-q]{display:none}",
+            "[class=y]{display:none}",
+            ".x::before{display:none}",
+            ".x:first-line{display:none}",
+            "p:nth-child(3){display:none}",
+            "@media (min-width:2000px){.x{display:none}}",
+            "@supports not (display:grid){.x{display:none}}",
+            "@keyframes a{.x{display:none}}",
+            ".z{.x{display:none}}",
+            ".x{& + &{display:none}}",
+            "p:not(.x){display:none}",
+            ":root{--d:none}.dark{--d:block}.x{display:var(--d)}",
             ".x{display:none",
         ] {
             // The last one is closed by the end of the sheet.

@@ -48,11 +48,15 @@ pub(crate) static KEPT: Needles = Needles::new(&[
     "lang",
     "media",
     "name",
+    "open",
+    "popover",
     "property",
     "rel",
     "role",
     "rowspan",
+    "shadowrootmode",
     "size",
+    "slot",
     "src",
     "style",
     "summary",
@@ -78,6 +82,8 @@ pub(crate) struct Tokenizer<'t, S> {
     shared: StrTendril,
     at: usize,
     mode: Mode,
+    /// Further attributes that are read, in lower case.
+    more: &'t [String],
 }
 
 impl<'t, S: TokenSink> Tokenizer<'t, S> {
@@ -85,7 +91,13 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
     pub(crate) fn new(text: &'t str, sink: &'t S) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let shared = StrTendril::from_slice(text);
-        Self { sink, text, shared, at: 0, mode: Mode::Data }
+        Self { sink, text, shared, at: 0, mode: Mode::Data, more: &[] }
+    }
+
+    /// Also reads attributes of these names.
+    pub(crate) fn with(mut self, more: &'t [String]) -> Self {
+        self.more = more;
+        self
     }
 
     /// Passes the next tokens to the sink, up to a tag; false at the end.
@@ -275,7 +287,7 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
             }
         }
         let label = self.text.get(from..name_end).unwrap_or_default();
-        if KEPT.has(label) {
+        if KEPT.has(label) || self.more.iter().any(|one| one.eq_ignore_ascii_case(label)) {
             let name = QualName::new(None, ns!(), name(label));
             if attrs.iter().all(|one| one.name != name) {
                 attrs.push(Attribute { name, value: self.value(start, end) });

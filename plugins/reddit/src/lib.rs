@@ -20,8 +20,9 @@ const COMMENTS: &str = "https://www.reddit.com/comments";
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
-    /// Identifier of the post: the letters and digits behind `comments/` in its address.
-    #[schemars(length(min = 1, max = 16))]
+    /// Identifier of the post: the letters and digits behind `comments/` in its address. Behind a
+    /// slash that of a comment, which is then read with its replies.
+    #[schemars(length(min = 1, max = 33))]
     id: String,
 }
 
@@ -39,13 +40,20 @@ impl Plugin for Reddit {
             return Err(Error::unknown_tool(tool));
         }
         let wanted: Wanted = arguments(arguments_text)?;
-        if wanted.id.is_empty() || !wanted.id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            let message = "id: expected letters and digits";
+        let (id, comment) = wanted
+            .id
+            .split_once('/')
+            .map_or((&*wanted.id, None), |(id, comment)| (id, Some(comment)));
+        if !post::is_id(id) || !comment.is_none_or(post::is_id) {
+            let message = "id: expected letters and digits, perhaps a slash and those of a comment";
             return Err(Error::new(Code::InvalidArguments, message));
         }
         // `raw_json` leaves out a layer of HTML's escapes.
-        let url =
-            format!("{COMMENTS}/{}.json?raw_json=1&limit=300", wanted.id.to_ascii_lowercase());
+        let path = match comment {
+            Some(comment) => format!("{id}/comment/{comment}"),
+            None => id.to_owned(),
+        };
+        let url = format!("{COMMENTS}/{}.json?raw_json=1&limit=300", path.to_ascii_lowercase());
         let response = host.fetch(Request::get(url))?;
         Ok(answer::read(SOURCE, &response, Asked::ForOne, post::thread)?.to_json())
     }

@@ -9,7 +9,7 @@
 //!
 //! `replies` of a comment is a listing, or an empty text.
 
-use carrel_pdk::document::thread::{self, Comment, Forum, Post, Thread};
+use carrel_pdk::document::thread::{self, Comment, Forum, MOST_ADDRESSES, Post, Thread};
 use carrel_pdk::json::document;
 use carrel_pdk::json::lenient::{Count, Flag, List, Object, Text, deserialize_object, object};
 use carrel_pdk::{Error, report};
@@ -19,6 +19,7 @@ use crate::SOURCE;
 use crate::text;
 
 const EXPECTED: &str = "a post of Reddit";
+const PAGES: &str = "https://www.reddit.com/comments";
 /// The deepest nesting that is read: ten levels of comments, as many as the site sends.
 const DEEPEST: usize = 54;
 
@@ -60,6 +61,9 @@ object! {
         "subreddit_name_prefixed" => subreddit: Text<'d>,
         "replies" => replies: Listing<'d>,
         "count" => count: Count,
+        "id" => id: Text<'d>,
+        "parent_id" => parent: Text<'d>,
+        "children" => children: List<Text<'d>>,
     }
 }
 
@@ -123,8 +127,9 @@ pub fn thread(source: &str) -> Result<Thread, Error> {
         date_published: seconds(&post.created_utc).and_then(thread::date),
         author_name: author,
     };
-    let (replies, missing) = comments(lists.next().unwrap_or_default());
-    let missing = missing + deep as u64;
+    let base = plain(&post.id).filter(|id| is_id(id)).map(|id| format!("{PAGES}/{id}/comment"));
+    let mut left = NotSent { base, count: deep as u64, at: Vec::new() };
+    let replies = comments(lists.next().unwrap_or_default(), &mut left);
     let mut blocks = text::blocks(post.selftext.0.as_deref().unwrap_or_default());
     if let Some(subreddit) = plain(&post.subreddit) {
         let line = format!("Posted in {subreddit}");
@@ -136,33 +141,74 @@ pub fn thread(source: &str) -> Result<Thread, Error> {
     let is_self = post.is_self.0.unwrap_or(false);
     let url = plain(&post.url).filter(|url| url.starts_with("http") && !is_self);
     let title = plain(&post.title);
-    Ok(Thread::new(Post { site: "Reddit", title, url, blocks, replies, missing }, forum))
+    let (missing, missing_at) = (left.count, left.at);
+    Ok(Thread::new(
+        Post { site: "Reddit", title, url, blocks, replies, missing, missing_at },
+        forum,
+    ))
 }
 
-/// The comments of a list, and how many were not sent.
-fn comments(list: Listing<'_>) -> (Vec<Comment>, u64) {
-    let (mut found, mut missing) = (Vec::new(), 0);
+/// Comments that were not sent.
+struct NotSent {
+    /// The address below which a comment is read by its identifier.
+    base: Option<String>,
+    /// Their number.
+    count: u64,
+    /// Where they are read.
+    at: Vec<String>,
+}
+
+impl NotSent {
+    fn address(&self, id: &str) -> Option<String> {
+        let base = self.base.as_deref()?;
+        is_id(id).then(|| format!("{base}/{id}"))
+    }
+
+    /// Counts an entry `more`. The entry of a comment is read with that comment; the top one has the
+    /// identifiers of its comments.
+    fn add(&mut self, more: &Data<'_>) {
+        // "continue this thread" counts 0.
+        self.count += more.count.0.unwrap_or(0).max(1);
+        let parent = more.parent.0.as_deref().and_then(|parent| parent.strip_prefix("t1_"));
+        let ids = match parent {
+            Some(parent) => vec![parent],
+            None => more.children.0.iter().filter_map(|id| id.0.as_deref()).collect(),
+        };
+        for id in ids.into_iter().take(MOST_ADDRESSES.saturating_sub(self.at.len())) {
+            self.at.extend(self.address(id));
+        }
+    }
+}
+
+/// Whether a text is an identifier of the site: letters and digits.
+pub(crate) fn is_id(text: &str) -> bool {
+    (1..=16).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// The comments of a list.
+fn comments(list: Listing<'_>, left: &mut NotSent) -> Vec<Comment> {
+    let mut found = Vec::new();
     for thing in list.data.children.0 {
         match thing.kind.0.as_deref() {
             Some("t1") => {
                 let data = thing.data;
-                let (replies, inner) = comments(data.replies);
-                missing += inner;
+                let url = data.id.0.as_deref().and_then(|id| left.address(id));
+                let replies = comments(data.replies, left);
                 let hidden = data.score_hidden.0.unwrap_or(false);
                 found.push(Comment {
                     author: name(&data.author),
                     date: seconds(&data.created_utc).and_then(thread::date),
                     score: number(&data.score).filter(|_| !hidden),
                     blocks: text::blocks(data.body.0.as_deref().unwrap_or_default()),
+                    url,
                     replies,
                 });
             }
-            // "continue this thread" counts 0.
-            Some("more") => missing += thing.data.count.0.unwrap_or(0).max(1),
+            Some("more") => left.add(&thing.data),
             _ => {}
         }
     }
-    (found, missing)
+    found
 }
 
 /// The name of an author who has not deleted the account.

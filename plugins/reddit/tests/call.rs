@@ -24,6 +24,16 @@ fn a_post_is_one_request() {
 }
 
 #[test]
+fn a_comment_is_read_by_itself() {
+    let host = FakeHost::new(|_: &Request| answer(200, POST));
+    Reddit::call("post", r#"{"id": "1AbC/k2"}"#, &host).unwrap();
+    assert_eq!(
+        host.requests()[0].url,
+        "https://www.reddit.com/comments/1abc/comment/k2.json?raw_json=1&limit=300"
+    );
+}
+
+#[test]
 fn failures_are_told_apart() {
     for (status, body, code) in [
         (404, r#"{"message": "Not Found", "error": 404}"#, Code::NotFound),
@@ -45,7 +55,7 @@ fn failures_are_told_apart() {
 #[test]
 fn an_identifier_is_letters_and_digits() {
     let host = FakeHost::new(|_: &Request| answer(200, ""));
-    for id in ["", "a/b", "../x", "a?b", "\u{e9}"] {
+    for id in ["", "a/b/c", "a/", "/b", "../x", "a?b", "\u{e9}"] {
         let arguments = serde_json::json!({"id": id}).to_string();
         let error = Reddit::call("post", &arguments, &host).unwrap_err();
         assert_eq!(error.code, Code::InvalidArguments, "{id}");

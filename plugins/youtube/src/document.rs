@@ -14,6 +14,7 @@ pub(crate) fn document(
     video: &Video,
     transcript: Option<&Transcript>,
     language: Option<&str>,
+    generated: bool,
 ) -> Document {
     let mut document = Document {
         kind: Some("video".to_owned()),
@@ -50,6 +51,10 @@ pub(crate) fn document(
     match transcript {
         Some(transcript) => {
             document.sections.extend(sections(&transcript.cues));
+            if generated {
+                let message = "the transcript was made by speech recognition";
+                document.warn("recognised_speech", message, None);
+            }
             if transcript.truncated {
                 document.warn("truncated", "the transcript is longer than is read", None);
                 (document.quality, document.quality_reason) =
@@ -123,7 +128,7 @@ mod tests {
         let cues: Vec<Cue> = [0, 10, 31, 599, 601, 3700].map(cue).into();
         let video = Video { title: Some("Desks".to_owned()), ..Video::default() };
         let transcript = Transcript { cues, truncated: false };
-        let text = document(&video, Some(&transcript), Some("en")).to_text();
+        let text = document(&video, Some(&transcript), Some("en"), false).to_text();
         assert_eq!(
             text,
             "Desks\n\nTranscript\n\n0:00–10:00\n\n[0:00] at 0 at 10\n\n[0:31] at 31\n\n[9:59] at 599 at 601\n\n\
@@ -134,7 +139,7 @@ mod tests {
     #[test]
     fn a_video_without_a_transcript_is_partial() {
         let video = Video { description: Some("One\ntwo\n\nthree".to_owned()), ..Video::default() };
-        let document = document(&video, None, None);
+        let document = document(&video, None, None, false);
         assert_eq!(document.quality_reason, Some(Reason::MetadataOnly));
         assert_eq!(document.warnings[0].code, "no_transcript");
         assert_eq!(document.sections[0].blocks.len(), 2);

@@ -66,7 +66,7 @@ pub(crate) fn transcript(arguments_text: &str, host: &dyn Host) -> Result<String
         }
     }
     if ordered.is_empty() {
-        let document = document::document(&video, None, None);
+        let document = document::document(&video, None, None, false);
         return Ok(crate::json(&Spoken { document, language: None, generated: None, languages }));
     }
     let mut last = None;
@@ -74,7 +74,8 @@ pub(crate) fn transcript(arguments_text: &str, host: &dyn Host) -> Result<String
         match read(track, host) {
             Ok(found) => {
                 let language = track.language.clone();
-                let document = document::document(&video, Some(&found), language.as_deref());
+                let document =
+                    document::document(&video, Some(&found), language.as_deref(), track.generated);
                 let generated = Some(track.generated);
                 return Ok(crate::json(&Spoken { document, language, generated, languages }));
             }

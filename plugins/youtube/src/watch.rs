@@ -79,6 +79,7 @@ object! {
     Playability {
         "status" => status: Text<'d>,
         "reason" => reason: Text<'d>,
+        "messages" => messages: List<Text<'d>>,
     }
 }
 
@@ -156,6 +157,10 @@ object! {
 /// `invalid_document` for another page.
 pub fn video(page: &str) -> Result<Video, Error> {
     let Some(object) = assigned(page) else {
+        if page.contains("consent.youtube.com") || page.contains("consent.google.com") {
+            let message = format!("{SOURCE} shows a question about cookies in place of the video");
+            return Err(Error::new(Code::UpstreamError, message));
+        }
         return Err(document::unexpected(EXPECTED, "a page without a player", page));
     };
     let player: Player<'_> = from_str(object).map_err(|flaw| {
@@ -165,8 +170,15 @@ pub fn video(page: &str) -> Result<Video, Error> {
     let details = player.details;
     let status = player.playability.status.0.as_deref().unwrap_or("OK").to_owned();
     if details.id.0.is_none() || status != "OK" {
-        let reason = plain(&player.playability.reason);
-        let reason = reason.unwrap_or_else(|| "no reason is given".to_owned());
+        let mut reasons: Vec<String> = Vec::new();
+        let said = player.playability;
+        for text in std::iter::once(&said.reason).chain(&said.messages.0).filter_map(plain) {
+            if !reasons.contains(&text) {
+                reasons.push(text);
+            }
+        }
+        let reason =
+            if reasons.is_empty() { "no reason is given".to_owned() } else { reasons.join("; ") };
         return match status.as_str() {
             "OK" => Err(document::unexpected(EXPECTED, "a player without a video", page)),
             "ERROR" => {

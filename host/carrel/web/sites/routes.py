@@ -52,7 +52,8 @@ def find_route(url: str) -> Route | None:
     for pattern, one in _routes():
         found = pattern.fullmatch(url)
         if found is not None:
-            return _route(one, found["id"])
+            inner = found.groupdict().get("inner")
+            return _route(one, found["id"] + (f"/{inner}" if inner else ""))
     return None
 
 

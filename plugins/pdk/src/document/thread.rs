@@ -11,6 +11,8 @@ use super::{Block, Document, Item, Kind, Metadatum, Person, Quality, Reason, Sec
 pub const MOST: usize = 500;
 /// The most bytes of text of all comments.
 pub const LONGEST: usize = 400_000;
+/// The most addresses of comments that were left out.
+pub const MOST_ADDRESSES: usize = 20;
 /// The deepest list; replies to its comments are in the same list.
 pub const DEEPEST: usize = 12;
 
@@ -51,6 +53,8 @@ pub struct Comment {
     pub date: Option<String>,
     /// Votes, where the site shows them.
     pub score: Option<i64>,
+    /// Where it is read by itself, with its replies.
+    pub url: Option<String>,
     /// Its text; nothing if it was deleted.
     pub blocks: Vec<Block>,
     /// The replies.
@@ -72,11 +76,14 @@ pub struct Post {
     pub replies: Vec<Comment>,
     /// Comments that the source did not send.
     pub missing: u64,
+    /// Where these are read.
+    pub missing_at: Vec<String>,
 }
 
 impl Thread {
-    /// Makes the document of a post. Comments beyond the limits are counted in a warning, and the
-    /// document is then partial; a deleted comment without replies is left out.
+    /// Makes the document of a post. Comments beyond the limits are counted in a warning, the document
+    /// is then partial, and a last section has the addresses at which it continues; a deleted comment
+    /// without replies is left out.
     pub fn new(post: Post, forum: Forum) -> Self {
         let mut document =
             Document { kind: Some("forum".to_owned()), title: post.title, ..Document::default() };
@@ -99,13 +106,27 @@ impl Thread {
         if !first.blocks.is_empty() {
             document.sections.push(first);
         }
-        let mut room = Room { comments: MOST, bytes: LONGEST, left_out: post.missing };
+        let mut room =
+            Room { comments: MOST, bytes: LONGEST, left_out: post.missing, at: Vec::new() };
         let items = items(post.replies, 1, &mut room);
         if !items.is_empty() {
             let list = Block { items, ..Block::empty(Kind::List) };
             document.sections.push(Section {
                 level: 1,
                 heading: Some("Comments".to_owned()),
+                blocks: vec![list],
+                ..Section::default()
+            });
+        }
+        let at = room.at.into_iter().chain(post.missing_at);
+        let at: Vec<String> = at.take(MOST_ADDRESSES).collect();
+        if !at.is_empty() {
+            let item = |url: &String| Item { text: Some(url.clone()), ..Item::default() };
+            let list = Block { items: at.iter().map(item).collect(), ..Block::empty(Kind::List) };
+            at.iter().for_each(|url| document.link(url, None));
+            document.sections.push(Section {
+                level: 1,
+                heading: Some("Where the comments continue".to_owned()),
                 blocks: vec![list],
                 ..Section::default()
             });
@@ -131,6 +152,8 @@ struct Room {
     comments: usize,
     bytes: usize,
     left_out: u64,
+    /// Where comments that do not fit are read.
+    at: Vec<String>,
 }
 
 fn items(comments: Vec<Comment>, depth: usize, room: &mut Room) -> Vec<Item> {
@@ -144,6 +167,9 @@ fn items(comments: Vec<Comment>, depth: usize, room: &mut Room) -> Vec<Item> {
             comment.blocks.iter().filter_map(|block| block.text.as_ref()).map(String::len).sum();
         if room.comments == 0 || room.bytes < size {
             room.left_out += count(&comment);
+            if room.at.len() < MOST_ADDRESSES {
+                room.at.extend(comment.url);
+            }
             continue;
         }
         room.comments -= 1;
@@ -287,8 +313,26 @@ mod tests {
         let document = thread(many).document;
         assert_eq!(document.warnings[0].message, "7 comments were left out");
         assert_eq!(document.quality_reason, Some(Reason::Truncated));
+        assert!(!document.to_text().contains("continue"));
         let long = thread(vec![comment(&"x".repeat(LONGEST + 1), vec![comment("y", Vec::new())])]);
         assert_eq!(long.document.warnings[0].message, "2 comments were left out");
+    }
+
+    #[test]
+    fn comments_beyond_the_limit_have_their_addresses() {
+        let many = (0..MOST + 30)
+            .map(|number| {
+                let url = Some(format!("https://desks.example.org/{number}"));
+                Comment { url, ..comment("One", Vec::new()) }
+            })
+            .collect();
+        let document = thread(many).document;
+        let text = document.to_text();
+        assert!(
+            text.contains("\nWhere the comments continue\n\n- https://desks.example.org/500\n")
+        );
+        assert!(text.contains("/519\n") && !text.contains("/520\n") && !text.contains("/499\n"));
+        assert_eq!(document.links.len(), MOST_ADDRESSES);
     }
 
     #[test]
