@@ -148,8 +148,8 @@ PROMISES: dict[str, str] = {
         "every mode and format; they end between paragraphs."
     ),
     "web:kinds": (
-        "A page of any kind of site is its content with its facts; a challenge, a login, a question "
-        "about cookies, a paywall and a missing page are named and never content."
+        "A page of any kind of site is its content with its facts; a challenge, a login, a "
+        "question about cookies, a paywall and a missing page are named and never content."
     ),
     "web:sites": (
         "A site that a plugin reads is its words or a typed error: an empty transcript, a question "

@@ -323,7 +323,7 @@ def error_of(answers: Answers, name: str) -> dict[str, Any]:
         ("broken", "upstream_unavailable", ""),
         ("nothing", "upstream_invalid", ""),
         ("reddit private", "upstream_error", "private"),
-        ("reddit banned", "not_found", "banned"),
+        ("reddit banned", "not_found", ""),
         ("reddit limited", "rate_limited", ""),
         ("reddit blocked", "upstream_error", ""),
         ("reddit page", "upstream_invalid", ""),
