@@ -116,11 +116,16 @@ def _report_check(session: Session, surface: str | None, http: str | None, *, as
     if as_json or not stdout_is_terminal():
         write_json(told)
     else:
-        lines = [f"fault: {one}" for one in told["faults"]]
+        lines = [f"configuration: {told['configuration'] or 'none, the defaults apply'}"]
+        lines += [f"fault: {one}" for one in told["faults"]]
         lines += [f"warning: {one}" for one in told["warnings"]]
-        lines.append("The server can start." if told["ok"] else f"{len(told['faults'])} faults")
+        lines.append("The server can start." if told["ok"] else _counted(told["faults"]))
         write_text(printable_lines("\n".join(lines)) + "\n")
     return OK if told["ok"] else FAILED
+
+
+def _counted(faults: Sequence[str]) -> str:
+    return "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
 
 
 def _serve_http(

@@ -7,7 +7,7 @@ and identity. `check` adds those that a client would meet: plugins, grants, secr
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,15 +82,30 @@ def find_start_faults(session: Session, surface: str | None, http: str | None) -
             faults += error.faults
     identity = None
     is_file_wrong = bool(examined.faults)
-    if config is not None and address is not None:
+    if config is not None and http is not None:
         from .serve_identity import identity_of
 
+        # What is wrong with an identity does not depend on an address that is wrong too.
+        somewhere = address or parse_address("127.0.0.1:0")
         try:
-            identity = identity_of(config, address)
+            identity = identity_of(config, somewhere)
         except ConfigError as error:
-            faults += error.faults
+            faults += _unless_known(error.faults, examined.faults)
             is_file_wrong = is_file_wrong or error.path is not None
     return Start(config, address, identity, tuple(faults), examined.path, is_file_wrong)
+
+
+def _unless_known(faults: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Returns the faults of an identity whose settings are not faults of the file already."""
+    wrong = {one.partition(":")[0] for one in known if one.startswith("identity.")}
+    named = {one.split("[")[0] for one in wrong}
+    return [
+        one
+        for one in faults
+        if one.partition(":")[0] not in named
+        # Without its wrong settings an identity seems to be missing.
+        and not (named and one.startswith(("identity: ", "--http: serving ")))
+    ]
 
 
 def check(
@@ -114,6 +129,9 @@ def check(
         warnings += config.warnings
         faults += _file_faults(config)
         faults += _store_faults(config)
+        faults += _operation_faults(config, start.address)
+        if start.identity is not None:
+            faults += start.identity.find_faults()
         try:
             with session.open(config) as host:
                 health = host.health()
@@ -148,6 +166,46 @@ def _port_faults(address: Address) -> list[str]:
 
     try:
         for socket in listen(address):
+            socket.close()
+    except ConfigError as error:
+        return list(error.faults)
+    return []
+
+
+def _operation_faults(config: Config, address: Address | None) -> list[str]:
+    """Returns why the audit log, the traces or the metrics cannot be used as configured."""
+    from carrel.server.operations.audit import check_audit_log
+    from carrel.server.operations.metrics_listener import parse_place
+    from carrel.server.operations.traces import require_otel
+
+    faults: list[str] = []
+    try:
+        if config.server.audit_log is not None:
+            check_audit_log(config.server.audit_log)
+    except ConfigError as error:
+        faults += error.faults
+    try:
+        if config.server.traces is not None:
+            require_otel()
+    except ConfigError as error:
+        faults += error.faults
+    if address is not None:
+        try:
+            place = parse_place(config.http.metrics)
+        except ConfigError as error:
+            return [*faults, *error.faults]
+        if place is not None:
+            faults += _metrics_faults(place, address)
+    return faults
+
+
+def _metrics_faults(place: tuple[str, int], address: Address) -> list[str]:
+    from carrel.server.http.address import Address, listen
+
+    if place[1] and place == (address.host, address.port):
+        return ["http.metrics: is the address of --http; expected another port, or same"]
+    try:
+        for socket in listen(Address(*place), "http.metrics"):
             socket.close()
     except ConfigError as error:
         return list(error.faults)

@@ -218,7 +218,8 @@ class _Reader:
                 try:
                     values[key] = rules_[key](value, self._base)
                 except MisfitError as error:
-                    self._fault(where + error.at, str(error))
+                    for at, message in error.faults:
+                        self._fault(where + at, message)
                 except ValueError as error:
                     self._fault(where, str(error))
             elif key in _NOT_OFFERED:

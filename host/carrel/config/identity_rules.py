@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import SplitResult, urlsplit
 
 from .values import (
-    MisfitError,
+    Misfits,
     Rule,
+    each,
     flag,
     folder,
-    items,
-    kind_of,
     members,
     number,
     readable_file,
@@ -79,38 +78,39 @@ def is_loopback(host: str | None) -> bool:
 
 def algorithms(value: object, _base: Path) -> tuple[str, ...]:
     """Algorithms of signatures with a public key."""
-    found = []
-    for at, item in items(value, "a list of algorithms"):
+
+    def read(item: str) -> str:
         if item not in ALGORITHMS:
-            raise MisfitError(f"expected one of {', '.join(ALGORITHMS)} but found {item!r}", at)
-        found.append(item)
+            raise ValueError(f"expected one of {', '.join(ALGORITHMS)} but found {item!r}")
+        return item
+
+    found = each(value, "a list of algorithms", read)
     if not found:
         raise ValueError("expected at least one algorithm")
-    return tuple(dict.fromkeys(found))
+    return found
 
 
-def audiences(value: object, base: Path) -> tuple[str, ...]:
+def audiences(value: object, _base: Path) -> tuple[str, ...]:
     """A text or a list of texts."""
+
+    def read(item: str) -> str:
+        if not _URL_PART.fullmatch(item):
+            raise ValueError("expected printable ASCII without blanks")
+        return item
+
     listed = [value] if isinstance(value, str) else value
-    found = []
-    for at, item in items(listed, "a text or a list of texts"):
-        if not _URL_PART.fullmatch(text(item, base)):
-            raise MisfitError("expected printable ASCII without blanks", at)
-        found.append(item)
-    return tuple(dict.fromkeys(found))
+    return each(listed, "a text or a list of texts", read)
 
 
 def scope_names(value: object, _base: Path) -> tuple[str, ...]:
     """A list of scopes."""
-    found = []
-    for at, item in items(value, "a list of scopes"):
-        if not _SCOPE.fullmatch(item):
-            raise MisfitError(_SCOPE_FAULT, at)
-        found.append(item)
-    return tuple(dict.fromkeys(found))
+    return each(value, "a list of scopes", _scope)
 
 
-_SCOPE_FAULT: Final = "expected a scope: printable ASCII without blanks, quotes and backslashes"
+def _scope(item: str) -> str:
+    if not _SCOPE.fullmatch(item):
+        raise ValueError("expected a scope: printable ASCII without blanks, quotes and backslashes")
+    return item
 
 
 def scope_grants(value: object, base: Path) -> dict[str, ScopeGrant]:
@@ -119,24 +119,24 @@ def scope_grants(value: object, base: Path) -> dict[str, ScopeGrant]:
 
     if not isinstance(value, dict):
         raise wrong("a table of scopes", value)
-    found = {}
+    found, misfits = {}, Misfits()
     for key, item in value.items():
-        at = f"[{key!r}]"
-        if not isinstance(key, str) or not _SCOPE.fullmatch(key):
-            raise MisfitError(_SCOPE_FAULT, at)
-        if not isinstance(item, dict):
-            raise MisfitError(f"expected a table but found {kind_of(item)}", at)
-        found[key] = ScopeGrant(**members(item, at, _GRANT_RULES, base))
+        with misfits.at(f"[{key!r}]"):
+            scope = _scope(key)
+            if not isinstance(item, dict):
+                raise wrong("a table", item)
+            found[scope] = ScopeGrant(**members(item, "", _GRANT_RULES, base))
+    misfits.raise_found()
     return found
 
 
 def _names(value: object, _base: Path) -> tuple[str, ...]:
-    found = []
-    for at, item in items(value, "a list of names"):
+    def read(item: str) -> str:
         if not _NAME.fullmatch(item):
-            raise MisfitError(f"expected a name, or * for all, but found {item!r}", at)
-        found.append(item)
-    return tuple(dict.fromkeys(found))
+            raise ValueError(f"expected a name, or * for all, but found {item!r}")
+        return item
+
+    return each(value, "a list of names", read)
 
 
 _GRANT_RULES: Final[Mapping[str, Rule]] = {"toolsets": _names, "plugins": _names}

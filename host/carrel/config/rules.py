@@ -11,16 +11,17 @@ from .identity_rules import IDENTITY_RULES
 from .plugin_address import plugin_name
 from .store import store
 from .values import (
-    MisfitError,
+    Misfits,
     Rule,
     collector_url,
+    each,
     flag,
     folder,
     host_headers,
     items,
-    kind_of,
     members,
     metrics_place,
+    mistyped,
     number,
     one_of,
     origins,
@@ -34,7 +35,7 @@ from .values import (
 if TYPE_CHECKING:
     from carrel.fetch.policy.endpoint import Endpoint
     from carrel.fetch.policy.rules import HostGrant
-    from carrel.trust.policy import TrustPolicy
+    from carrel.trust.policy import Identity, TrustPolicy
 
     from .model import RegistryConfig
     from .plugin import PaceGrant
@@ -68,27 +69,30 @@ def hosts(value: object, base: Path) -> tuple[str | HostGrant, ...]:
         return (PUBLIC_WEB,)
     if not isinstance(value, list):
         raise wrong(expected, value)
-    found: list[str | HostGrant] = []
-    for index, item in enumerate(value):
-        at = f"[{index}]"
+
+    def read(item: object) -> str | HostGrant:
         if isinstance(item, dict):
-            found.append(_host_grant(item, at, base))
-            continue
+            return _host_grant(item, base)
         if not isinstance(item, str):
-            raise MisfitError(f"expected text or a table but found {kind_of(item)}", at)
+            raise mistyped("text or a table", item)
         if item.strip() == "*":
-            raise MisfitError(
+            raise ValueError(
                 "'*' would grant every host; name the hosts, or grant a plugin that asks for it "
-                f"{PUBLIC_WEB!r}",
-                at,
+                f"{PUBLIC_WEB!r}"
             )
         if item == PUBLIC_WEB:
-            found.append(PUBLIC_WEB)
-            continue
+            return PUBLIC_WEB
         try:
-            found.append(parse_host_entry(item))
+            return parse_host_entry(item)
         except ValueError as error:
-            raise MisfitError(f"{item!r}: {error}", at) from None
+            raise ValueError(f"{item!r}: {error}") from None
+
+    found: list[str | HostGrant] = []
+    misfits = Misfits()
+    for index, item in enumerate(value):
+        with misfits.at(f"[{index}]"):
+            found.append(read(item))
+    misfits.raise_found()
     return tuple(dict.fromkeys(found))
 
 
@@ -108,13 +112,14 @@ def endpoint(value: object, base: Path) -> Endpoint:
 
 def search_providers(value: object, _base: Path) -> tuple[str, ...]:
     """Names of plugins that search the web, the preferred one first."""
-    found = []
-    for at, item in items(value, "a list of names of plugins"):
+
+    def read(item: str) -> str:
         fault = plugin_name(item)
         if fault is not None:
-            raise MisfitError(fault, at)
-        found.append(item)
-    return tuple(dict.fromkeys(found))
+            raise ValueError(fault)
+        return item
+
+    return each(value, "a list of names of plugins", read)
 
 
 def public_web(value: object, _base: Path) -> str:
@@ -126,12 +131,12 @@ def public_web(value: object, _base: Path) -> str:
     return PUBLIC_WEB
 
 
-def _host_grant(item: dict[str, Any], at: str, base: Path) -> HostGrant:
+def _host_grant(item: dict[str, Any], base: Path) -> HostGrant:
     from carrel.fetch.policy.rules import HostGrant
 
-    given = members(item, at, {"host": _host, "methods": _methods, "paths": _paths}, base)
+    given = members(item, "", {"host": _host, "methods": _methods, "paths": _paths}, base)
     if "host" not in given:
-        raise MisfitError("expected a host", at)
+        raise ValueError("expected a host")
     return HostGrant(given["host"], given.get("methods"), given.get("paths"))
 
 
@@ -162,12 +167,11 @@ def _paths(value: object, _base: Path) -> tuple[str, ...]:
 
 def folders(value: object, base: Path) -> tuple[Path, ...]:
     """Folders; none need exist yet."""
-    found = []
+    found, misfits = [], Misfits()
     for at, item in items(value, "a list of folders"):
-        try:
+        with misfits.at(at):
             found.append(folder(item, base))
-        except ValueError as error:
-            raise MisfitError(str(error), at) from None
+    misfits.raise_found()
     return tuple(dict.fromkeys(found))
 
 
@@ -175,32 +179,23 @@ def host_entries(value: object, _base: Path) -> tuple[str, ...]:
     """Names of hosts, or `*.name`, in the spelling that is compared."""
     from carrel.fetch.policy.hosts import parse_host_entry
 
-    found = []
-    for at, item in items(value, "a list of hosts"):
-        try:
-            found.append(parse_host_entry(item))
-        except ValueError as error:
-            raise MisfitError(str(error), at) from None
-    return tuple(dict.fromkeys(found))
+    return each(value, "a list of hosts", parse_host_entry)
 
 
 def host_ports(value: object, _base: Path) -> tuple[str, ...]:
     """Hosts with a port, as `name:port`."""
     from carrel.fetch.policy.hosts import parse_host_entry
 
-    found = []
-    for at, item in items(value, "a list of hosts with ports, such as example.org:8443"):
+    def read(item: str) -> str:
         name, _, port = item.rpartition(":")
         if not (name and port.isascii() and port.isdigit() and 0 < int(port[:9]) < 2**16):
-            raise MisfitError(f"{item!r}: expected a host and a port, such as example.org:8443", at)
-        try:
-            host = parse_host_entry(name)
-        except ValueError as error:
-            raise MisfitError(str(error), at) from None
+            raise ValueError(f"{item!r}: expected a host and a port, such as example.org:8443")
+        host = parse_host_entry(name)
         if host.startswith("*"):
-            raise MisfitError(f"{item!r}: expected the name of one host", at)
-        found.append(f"{host}:{int(port)}")
-    return tuple(dict.fromkeys(found))
+            raise ValueError(f"{item!r}: expected the name of one host")
+        return f"{host}:{int(port)}"
+
+    return each(value, "a list of hosts with ports, such as example.org:8443", read)
 
 
 def library_file(value: object, base: Path) -> Path:
@@ -229,24 +224,26 @@ def locale(value: object, base: Path) -> str:
 
 def patterns(value: object, _base: Path) -> tuple[str, ...]:
     """Regular expressions for tool names."""
-    found = []
-    for at, item in items(value, "a list of regular expressions"):
+
+    def read(item: str) -> str:
         try:
             re.compile(item)
         except re.error as error:
-            raise MisfitError(f"{item!r} is not a regular expression: {error}", at) from error
-        found.append(item)
-    return tuple(found)
+            raise ValueError(f"{item!r} is not a regular expression: {error}") from error
+        return item
+
+    return each(value, "a list of regular expressions", read)
 
 
 def names(value: object, _base: Path) -> tuple[str, ...]:
     """Names of secrets, as manifests spell them."""
-    found = []
-    for at, item in items(value, "a list of names"):
+
+    def read(item: str) -> str:
         if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", item):
-            raise MisfitError(f"{item!r} is not a name as manifests spell them", at)
-        found.append(item)
-    return tuple(dict.fromkeys(found))
+            raise ValueError(f"{item!r} is not a name as manifests spell them")
+        return item
+
+    return each(value, "a list of names", read)
 
 
 def pace(value: object, base: Path) -> dict[str, PaceGrant]:
@@ -260,29 +257,29 @@ def pace(value: object, base: Path) -> dict[str, PaceGrant]:
     }
     if not isinstance(value, dict):
         raise wrong("a table of hosts", value)
-    found = {}
+    found, misfits = {}, Misfits()
     for key, item in value.items():
-        at = f"[{key!r}]"
-        try:
+        with misfits.at(f"[{key!r}]"):
             host = _host(key, base)
-        except ValueError as error:
-            raise MisfitError(str(error), at) from None
-        if not isinstance(item, dict):
-            raise MisfitError(f"expected a table but found {kind_of(item)}", at)
-        given = members(item, at, known, base)
-        if "interval_ms" not in given:
-            raise MisfitError("expected an interval_ms", at)
-        found[host] = PaceGrant(**given)
+            if not isinstance(item, dict):
+                raise wrong("a table", item)
+            given = members(item, "", known, base)
+            if "interval_ms" not in given:
+                raise ValueError("expected an interval_ms")
+            found[host] = PaceGrant(**given)
+    misfits.raise_found()
     return found
 
 
-def texts(value: object, _base: Path) -> dict[str, str]:
+def texts(value: object, base: Path) -> dict[str, str]:
     """Keys and texts."""
     if not isinstance(value, dict):
         raise wrong("a table of texts", value)
+    misfits = Misfits()
     for key, item in value.items():
-        if not isinstance(item, str):
-            raise MisfitError(f"expected text but found {kind_of(item)}", f".{key}")
+        with misfits.at(f".{key}"):
+            text(item, base)
+    misfits.raise_found()
     return dict(value)
 
 
@@ -290,59 +287,77 @@ def keyring_entries(value: object, base: Path) -> tuple[tuple[str, str], ...]:
     """Entries of a keyring: tables of a service and a user."""
     if not isinstance(value, list):
         raise wrong("a list of tables with service and user", value)
-    found = []
+    found, misfits = [], Misfits()
     for index, item in enumerate(value):
-        at = f"[{index}]"
-        if not isinstance(item, dict):
-            raise MisfitError(f"expected a table but found {kind_of(item)}", at)
-        given = members(item, at, {"service": text, "user": text}, base)
-        if len(given) != 2:
-            raise MisfitError("expected a service and a user", at)
-        found.append((given["service"], given["user"]))
+        with misfits.at(f"[{index}]"):
+            if not isinstance(item, dict):
+                raise wrong("a table", item)
+            given = members(item, "", {"service": text, "user": text}, base)
+            if len(given) != 2:
+                raise ValueError("expected a service and a user")
+            found.append((given["service"], given["user"]))
+    misfits.raise_found()
     return tuple(found)
 
 
 def trust(value: object, base: Path) -> TrustPolicy:
     """The signers whose signatures are accepted."""
-    from carrel.trust.policy import Identity, TrustPolicy
+    from carrel.trust.policy import TrustPolicy
 
     if not isinstance(value, dict):
         raise wrong("a table with keys and identities", value)
 
     def keys(given: object, below: Path) -> tuple[Path, ...]:
-        return tuple(readable_file(item, below) for _, item in items(given, "a list of files"))
-
-    def identities(given: object, below: Path) -> tuple[Identity, ...]:
-        known = {
-            "subject": _pattern_or_text, "issuer": _pattern_or_text, "roots": readable_file,
-            "subject_is_pattern": flag, "issuer_is_pattern": flag,
-        }  # fmt: skip
-        found = []
-        for index, item in enumerate(given if isinstance(given, list) else [given]):
-            at = f"[{index}]"
-            if not isinstance(item, dict):
-                raise MisfitError(f"expected a table but found {kind_of(item)}", at)
-            one = members(item, at, known, below)
-            if not {"subject", "issuer"} <= one.keys():
-                raise MisfitError("expected a subject and an issuer", at)
-            for name in ("subject", "issuer"):
-                if one.get(f"{name}_is_pattern"):
-                    try:
-                        re.compile(one[name])
-                    except re.error as error:
-                        raise MisfitError(
-                            f"no regular expression: {error}", f"{at}.{name}"
-                        ) from None
-            found.append(Identity(**one))
+        found, misfits = [], Misfits()
+        for at, item in items(given, "a list of files"):
+            with misfits.at(at):
+                found.append(readable_file(item, below))
+        misfits.raise_found()
         return tuple(found)
 
-    return TrustPolicy(**members(value, "", {"keys": keys, "identities": identities}, base))
+    return TrustPolicy(**members(value, "", {"keys": keys, "identities": _identities}, base))
+
+
+def _identities(value: object, base: Path) -> tuple[Identity, ...]:
+    from carrel.trust.policy import Identity
+
+    found, misfits = [], Misfits()
+    for index, item in enumerate(value if isinstance(value, list) else [value]):
+        with misfits.at(f"[{index}]"):
+            if not isinstance(item, dict):
+                raise wrong("a table", item)
+            one = members(item, "", _SIGNER_RULES, base)
+            if not {"subject", "issuer"} <= one.keys():
+                raise ValueError("expected a subject and an issuer")
+            for name in ("subject", "issuer"):
+                if one.get(f"{name}_is_pattern"):
+                    with misfits.at(f"[{index}].{name}"):
+                        _compiled(one[name])
+            found.append(Identity(**one))
+    misfits.raise_found()
+    return tuple(found)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"no regular expression: {error}") from None
 
 
 def _pattern_or_text(value: object, _base: Path) -> str:
     if not isinstance(value, str) or not value:
         raise wrong("text", value)
     return value
+
+
+_SIGNER_RULES: Mapping[str, Rule] = {
+    "subject": _pattern_or_text,
+    "issuer": _pattern_or_text,
+    "roots": readable_file,
+    "subject_is_pattern": flag,
+    "issuer_is_pattern": flag,
+}
 
 
 def _realms(value: object, _base: Path) -> tuple[str, ...]:
@@ -363,14 +378,15 @@ def registries(value: object, base: Path) -> dict[str, RegistryConfig]:
 
     if not isinstance(value, dict):
         raise wrong("a table of registries", value)
-    found = {}
+    found, misfits = {}, Misfits()
     for key, item in value.items():
-        at = f"[{key!r}]"
-        if not re.fullmatch(r"[A-Za-z0-9.-]+(:\d{1,5})?", key):
-            raise MisfitError("expected HOST or HOST:PORT", at)
-        if not isinstance(item, dict):
-            raise MisfitError(f"expected a table but found {kind_of(item)}", at)
-        found[key] = RegistryConfig(**members(item, at, _REGISTRY_RULES, base))
+        with misfits.at(f"[{key!r}]"):
+            if not re.fullmatch(r"[A-Za-z0-9.-]+(:\d{1,5})?", key):
+                raise ValueError("expected HOST or HOST:PORT")
+            if not isinstance(item, dict):
+                raise wrong("a table", item)
+            found[key] = RegistryConfig(**members(item, "", _REGISTRY_RULES, base))
+    misfits.raise_found()
     return found
 
 

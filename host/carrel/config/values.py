@@ -8,7 +8,8 @@ that could be a secret or an address.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,42 @@ _HOST_HEADER = re.compile(r"(?:[A-Za-z0-9_.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?:
 
 
 class MisfitError(ValueError):
-    """One item of a value breaks its rule; `at` is the item's place in the value."""
+    """Items of a value break their rules.
 
-    def __init__(self, message: str, at: str) -> None:
+    Attributes:
+        faults: each with its place in the value: place and message.
+    """
+
+    def __init__(self, message: str, at: str, *others: tuple[str, str]) -> None:
         super().__init__(message)
-        self.at = at
+        self.faults = ((at, message), *others)
+
+
+class Misfits:
+    """Collects the faults of a value's items, so that they are reported at once."""
+
+    def __init__(self) -> None:
+        self._faults: list[tuple[str, str]] = []
+
+    @contextmanager
+    def at(self, place: str) -> Iterator[None]:
+        """Notes the error of the item at `place`, which the block reads."""
+        try:
+            yield
+        except MisfitError as error:
+            self._faults += [(place + at, message) for at, message in error.faults]
+        except ValueError as error:
+            self._faults.append((place, str(error)))
+
+    def raise_found(self) -> None:
+        """Raises what was found, if anything was.
+
+        Raises:
+            MisfitError: with every fault.
+        """
+        if self._faults:
+            (at, message), *others = self._faults
+            raise MisfitError(message, at, *others)
 
 
 def kind_of(value: object) -> str:
@@ -45,6 +77,11 @@ def wrong(expected: str, value: object) -> ValueError:
     """Returns the error for a value of another type; a text is not shown."""
     shown = f"{value!r}" if isinstance(value, int | float) else kind_of(value)
     return ValueError(f"expected {expected} but found {shown}")
+
+
+def mistyped(expected: str, value: object) -> ValueError:
+    """Returns the error for an item of another type; the value is not shown."""
+    return ValueError(f"expected {expected} but found {kind_of(value)}")
 
 
 def number(minimum: float, maximum: float, unit: str = "", *, above: bool = False) -> Rule:
@@ -135,31 +172,50 @@ def items(value: object, expected: str) -> list[tuple[str, str]]:
     """The texts of a list, each with its place in it."""
     if not isinstance(value, list):
         raise wrong(expected, value)
+    misfits = Misfits()
     for index, item in enumerate(value):
-        if not isinstance(item, str):
-            raise MisfitError(f"expected text but found {kind_of(item)}", f"[{index}]")
+        with misfits.at(f"[{index}]"):
+            if not isinstance(item, str):
+                raise mistyped("text", item)
+    misfits.raise_found()
     return [(f"[{index}]", item) for index, item in enumerate(value)]
+
+
+def each(value: object, expected: str, read: Callable[[str], str]) -> tuple[str, ...]:
+    """The texts of a list, each as `read` returns it, without duplicates.
+
+    Raises:
+        MisfitError: with the fault of every item.
+    """
+    found, misfits = [], Misfits()
+    for at, item in items(value, expected):
+        with misfits.at(at):
+            found.append(read(item))
+    misfits.raise_found()
+    return tuple(dict.fromkeys(found))
 
 
 def host_headers(value: object, _base: Path) -> tuple[str, ...]:
     """Values of the `Host` header: a name or address, with or without a port."""
-    found = []
-    for at, item in items(value, "a list of host names"):
+
+    def read(item: str) -> str:
         if not _HOST_HEADER.fullmatch(item):
-            raise MisfitError(f"expected NAME or NAME:PORT but found {item!r}", at)
-        found.append(item.lower())
-    return tuple(dict.fromkeys(found))
+            raise ValueError(f"expected NAME or NAME:PORT but found {item!r}")
+        return item.lower()
+
+    return each(value, "a list of host names", read)
 
 
 def origins(value: object, _base: Path) -> tuple[str, ...]:
     """Values of the `Origin` header."""
-    found = []
-    for at, item in items(value, "a list of origins"):
+
+    def read(item: str) -> str:
         scheme, _, host = item.partition("://")
         if scheme.lower() not in {"http", "https"} or not _HOST_HEADER.fullmatch(host):
-            raise MisfitError(f"expected https://NAME or https://NAME:PORT but found {item!r}", at)
-        found.append(item.lower())
-    return tuple(dict.fromkeys(found))
+            raise ValueError(f"expected https://NAME or https://NAME:PORT but found {item!r}")
+        return item.lower()
+
+    return each(value, "a list of origins", read)
 
 
 def collector_url(value: object, _base: Path) -> str:
@@ -191,14 +247,11 @@ def members(
     Raises:
         MisfitError: a member is unknown or breaks its rule; the place leads to it.
     """
-    found = {}
+    found, misfits = {}, Misfits()
     for key, value in table.items():
-        if key not in known:
-            raise MisfitError(f"unknown key; expected one of {', '.join(known)}", f"{at}.{key}")
-        try:
+        with misfits.at(f"{at}.{key}"):
+            if key not in known:
+                raise ValueError(f"unknown key; expected one of {', '.join(known)}")
             found[key] = known[key](value, base)
-        except MisfitError as error:
-            raise MisfitError(str(error), f"{at}.{key}{error.at}") from None
-        except ValueError as error:
-            raise MisfitError(str(error), f"{at}.{key}") from None
+    misfits.raise_found()
     return found

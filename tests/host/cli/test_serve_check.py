@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from carrel.config import DEFAULT_PLUGINS, READING_PLUGINS
 from support.command_line import CommandLine
+from support.issuers import Issuer
 
 #: What is wrong in the configuration → a part of its fault.
 FAULTS = {
@@ -21,7 +23,22 @@ FAULTS = {
     'library.file = "broken.json"': "library: ",
     'library.style = "no-such-style"': "library.style: ",
     'papers.folder = "broken.json/papers"': "papers.folder: ",
-}
+    'server.audit_log = "no-such-folder/audit.jsonl"': "server.audit_log: ",
+    'http.metrics = "127.0.0.1:65536"': "http.metrics: 65536 is no port",
+    'store = {url = "redis://h:0/0", password_file = "gone"}': (
+        "store.url: ", "store.password_file: expected a file but there is none",
+    ),
+    'http.allowed_hosts = ["http://a", "b", "c/d"]': (
+        "http.allowed_hosts[0]: ", "http.allowed_hosts[2]: ",
+    ),
+    'identity.issuer = "http://login.example.org"': "identity.issuer: expected https",
+    "identity.burst = 0": "identity.burst: ",
+    'identity.scopes = {"a b" = {}, c = {toolsets = ["?"], plugins = [1]}}': (
+        "identity.scopes['a b']: ",
+        "identity.scopes['c'].toolsets[0]: ",
+        "identity.scopes['c'].plugins[0]: ",
+    ),
+}  # fmt: skip
 
 #: Turns the other plugins off, which would have to be compiled.
 OFF = "".join(
@@ -48,13 +65,97 @@ def test_all_faults_are_reported_at_once(carrel: CommandLine) -> None:
     assert done.code == 1, done.err
     told = json.loads(done.out)
     assert not told["ok"]
-    expected = [*FAULTS.values(), f"cannot listen on {where}", "did you mean CARREL_CONTACT?"]
+    expected = [
+        *(part for one in FAULTS.values() for part in ([one] if isinstance(one, str) else one)),
+        f"cannot listen on {where}: Address already in use; end the program that listens there",
+        "did you mean CARREL_CONTACT?",
+    ]
     missing = [one for one in expected if not any(one in fault for fault in told["faults"])]
     assert missing == [], told["faults"]
     assert len(told["faults"]) == len(expected), told["faults"]
     assert told["configuration"] == "c.toml"
     assert told["plugins"]["gone"] == "failed"
     assert told["plugins"]["arxiv"] == "ready"
+
+
+IDENTITY = """
+[identity]
+issuer = "{issuer}"
+resource = "https://carrel.example.org/mcp"
+plain_http = true
+private = true
+keys_keep_seconds = 10
+[identity.scopes]
+carrel = {{toolsets = ["libary"], plugins = ["arxv"]}}
+"""
+
+
+@pytest.mark.parametrize("where", ["127.0.0.1:0", "somewhere"])
+def test_faults_of_an_identity_are_reported_with_every_address(
+    carrel: CommandLine, where: str
+) -> None:
+    carrel.write("c.toml", OFF + IDENTITY.format(issuer="http://127.0.0.1:9"))
+    env = {"MCP_AUTH_SECRET_KEY": "short"}
+    done = carrel("serve", "--check", "--config", "c.toml", "--http", where, env=env)
+    told = json.loads(done.out)["faults"]
+    for part in (
+        "MCP_AUTH_SECRET_KEY (environment): expected at least 32 bytes but found 5",
+        "identity.issuer, MCP_AUTH_SECRET_KEY (environment): exclude each other",
+        "identity.keys_keep_seconds: expected at least",
+        "identity.scopes['carrel'].toolsets: no toolset is called 'libary'; did you mean 'library",
+        "identity.scopes['carrel'].plugins: no plugin is called 'arxv'; did you mean 'arxiv'",
+    ):
+        assert any(one.startswith(part) for one in told), (part, told)
+    assert len(told) == 5 + (where == "somewhere"), told
+
+
+def test_a_wrong_setting_of_an_identity_is_one_fault(carrel: CommandLine) -> None:
+    carrel.write("c.toml", OFF + 'identity.issuer = "login.example.org"\n')
+    done = carrel("serve", "--check", "--config", "c.toml", "--http", "0.0.0.0:0")
+    faults = json.loads(done.out)["faults"]
+    assert [one.partition(":")[0] for one in faults] == ["identity.issuer"]
+
+
+@pytest.mark.parametrize(
+    ("status", "keys", "problem"),
+    [
+        (200, None, None),
+        (500, None, "its keys cannot be downloaded: no metadata: 127.0.0.1:"),
+        (200, {}, "it has no key that can be used"),
+    ],
+    ids=["good", "gone", "no key"],
+)
+def test_an_issuer_without_keys_is_a_fault(
+    carrel: CommandLine, status: int, keys: dict[str, Any] | None, problem: str | None
+) -> None:
+    with Issuer() if keys is None else Issuer(keys) as issuer:
+        issuer.status = status
+        text = IDENTITY.format(issuer=issuer.url).replace("keys_keep_seconds = 10", "")
+        carrel.write("c.toml", OFF + text.replace("libary", "library").replace("arxv", "arxiv"))
+        done = carrel("serve", "--check", "--config", "c.toml", "--http", "127.0.0.1:0")
+    faults = json.loads(done.out)["faults"]
+    if problem is None:
+        assert faults == []
+    else:
+        assert faults[0].startswith(f"identity.issuer: {issuer.url}: {problem}"), faults
+        assert len(faults) == 1
+
+
+def test_ports_and_logs_that_cannot_be_used_are_faults(carrel: CommandLine, tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    log.touch()
+    log.chmod(0o644)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        text = f'http.metrics = "127.0.0.1:{port}"\nserver.audit_log = "{log}"\n'
+        carrel.write("c.toml", text + OFF)
+        done = carrel("serve", "--check", "--config", "c.toml", "--http", "127.0.0.1:0")
+    faults = json.loads(done.out)["faults"]
+    assert len(faults) == 2, faults
+    assert "may be read or written by others (mode 644); chmod 600 it" in faults[0]
+    assert faults[1].startswith(f"http.metrics: cannot listen on 127.0.0.1:{port}: ")
+    same = carrel("serve", "--check", "--config", "c.toml", "--http", f"127.0.0.1:{port}")
+    assert any("is the address of --http" in one for one in json.loads(same.out)["faults"])
 
 
 def test_a_configuration_without_faults_passes(carrel: CommandLine) -> None:
@@ -112,3 +213,4 @@ def test_a_person_reads_lines(carrel: CommandLine) -> None:
     done = carrel.on_terminal("serve", "--check", "--config", "c.toml", env={"TERM": "dumb"})
     assert done.code == 1
     assert "fault: fetch.retries: " in done.out
+    assert "configuration: c.toml" in done.out

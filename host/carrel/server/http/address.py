@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
+import os
 import re
 import socket
 from dataclasses import dataclass
@@ -11,6 +13,11 @@ from carrel.errors import ConfigError
 
 _SHAPE = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:\s]+):([0-9]{1,5})")
 _EXAMPLE = "127.0.0.1:8000"
+_REMEDIES = {
+    errno.EADDRINUSE: "end the program that listens there, or use another port",
+    errno.EADDRNOTAVAIL: "use an address of this machine",
+    errno.EACCES: "use a port above 1023",
+}
 _LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
 
 
@@ -77,7 +84,14 @@ def listen(address: Address, setting: str = "--http") -> list[socket.socket]:
             if opened and address.host == "localhost":
                 continue  # the machine has no IPv6, or another program uses that port
             raise ConfigError(
-                [f"{setting}: cannot listen on {host}:{port}: {error.strerror or error}"]
+                [f"{setting}: cannot listen on {host}:{port}: {_reason(error)}"]
             ) from None
         port = opened[0].getsockname()[1]
     return opened
+
+
+def _reason(error: OSError) -> str:
+    """Words why a socket cannot listen, and what to do; Python's own text repeats the address."""
+    is_system_s = isinstance(error.errno, int) and not isinstance(error, socket.gaierror)
+    reason = os.strerror(error.errno) if is_system_s else error.strerror or str(error)
+    return f"{reason}; {_REMEDIES.get(error.errno or 0, 'use another address')}"

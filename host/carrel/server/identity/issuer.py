@@ -112,8 +112,7 @@ class IssuerKeys:
     def _load(self) -> None:
         """Downloads the keys; runs in a thread. A failure keeps the old ones."""
         try:
-            url = self._url or self._discovered()
-            keys = read_keys(self._download(url), self._settings.algorithms)
+            keys = self._current()
         except Exception as error:  # noqa: BLE001 - each is an outage of the keys
             self._url = self._settings.jwks_url  # the metadata may have another one now
             kept = self._settings.keys_keep_seconds - self._age()
@@ -125,6 +124,23 @@ class IssuerKeys:
             )
             return
         self._keys, self._downloaded = keys, self._clock()
+
+    def _current(self) -> tuple[Key, ...]:
+        """Downloads the keys.
+
+        Raises:
+            Exception: why they cannot be had.
+        """
+        url = self._url or self._discovered()
+        return read_keys(self._download(url), self._settings.algorithms)
+
+    def problem(self) -> str | None:
+        """Downloads the keys, and returns why no token could be verified with them; else None."""
+        try:
+            keys = self._current()
+        except Exception as error:  # noqa: BLE001 - each is an outage of the keys
+            return f"its keys cannot be downloaded: {printable(str(error), 300)}"
+        return None if keys else "it has no key that can be used"
 
     def _discovered(self) -> str:
         """Returns the address of the keys from the issuer's metadata (RFC 8414, OpenID Connect).

@@ -83,6 +83,18 @@ class TokenIdentity:
         challenges = Challenges(self.resource, issuer, grants.required, grants.supported)
         return TokenIdentifier(verifier, grants, challenges)
 
+    def find_faults(self) -> list[str]:
+        """Downloads the issuer's keys; returns why its tokens could not be verified."""
+        if self.secret is not None:
+            return []
+        from .issuer import IssuerKeys
+
+        settings = self.settings
+        problem = IssuerKeys(settings, self.download).problem()
+        name = "issuer" if settings.jwks_url is None else "jwks_url"
+        url = settings.jwks_url or settings.issuer
+        return [] if problem is None else [f"identity.{name}: {url}: {problem}"]
+
     def allowances(self, patience: float) -> Allowances:
         """Returns the limits of principals."""
         from .allowances import Allowances
@@ -180,9 +192,16 @@ def _unknown_names(config: Config, toolsets: Collection[str]) -> list[str]:
             ("plugins", grant.plugins, plugins),
         ):
             faults += [
-                f"identity.scopes[{scope!r}].{what}: no {what[:-1]} is called {name!r}; expected "
-                f"* or some of {', '.join(known)}"
+                f"identity.scopes[{scope!r}].{what}: no {what[:-1]} is called {name!r};"
+                f"{_nearest(name, known)} expected * or some of {', '.join(known)}"
                 for name in named
                 if name != "*" and name not in known
             ]
     return faults
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.7)
+    return f" did you mean {near[0]!r}?" if near else ""

@@ -64,12 +64,7 @@ class AuditLog:
         self._file: int | None = None
         self.lines = 0
         self.is_failing = False
-        try:
-            self._file = _open(path)
-        except OSError as error:
-            raise ConfigError(
-                [f"server.audit_log: {path} cannot be opened: {error.strerror or error}"]
-            ) from None
+        self._file = _opened(path)
 
     def write(self, event: str, **facts: Any) -> None:
         """Appends a line; never raises for what the disk does."""
@@ -175,6 +170,29 @@ class AuditUnavailableError(StorageError):
 
     def __init__(self, path: Path) -> None:
         super().__init__(str(path), "the audit log cannot be written, and no call runs without it")
+
+
+def check_audit_log(path: Path) -> None:
+    """Checks that a log can be written to; makes no file.
+
+    Raises:
+        ConfigError: the file, or its folder, cannot be used.
+    """
+    if os.path.lexists(path):
+        os.close(_opened(path))
+    elif not (path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)):
+        raise ConfigError(
+            [f"server.audit_log: {path.parent} is not a folder that can be written to"]
+        )
+
+
+def _opened(path: Path) -> int:
+    try:
+        return _open(path)
+    except OSError as error:
+        raise ConfigError(
+            [f"server.audit_log: {path} cannot be opened: {error.strerror or error}"]
+        ) from None
 
 
 def _open(path: Path) -> int:

@@ -26,8 +26,27 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _CARRIED: Final = ("traceparent", "tracestate")
+_PACKAGES: Final = ("opentelemetry.sdk.trace", "opentelemetry.exporter.otlp.proto.http")
 #: Milliseconds for sending what is left at the end.
 _LAST_MILLISECONDS: Final = 1000
+
+
+def require_otel() -> None:
+    """Checks that what makes and sends spans is installed.
+
+    Raises:
+        ConfigError: the extra `otel` is not installed.
+    """
+    import importlib.util
+
+    try:
+        found = [importlib.util.find_spec(one) for one in _PACKAGES]
+    except ModuleNotFoundError:  # of a package above
+        found = [None]
+    if None in found:
+        raise ConfigError(
+            ["server.traces needs the extra `otel`; to install it: pip install 'carrel[otel]'"]
+        )
 
 
 class Traces:
@@ -42,16 +61,12 @@ class Traces:
     """
 
     def __init__(self, endpoint: str, ratio: float) -> None:
-        try:
-            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-            from opentelemetry.sdk.resources import Resource
-            from opentelemetry.sdk.trace import TracerProvider
-            from opentelemetry.sdk.trace.export import BatchSpanProcessor
-            from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
-        except ImportError:
-            raise ConfigError(
-                ["server.traces needs the extra `otel`; to install it: pip install 'carrel[otel]'"]
-            ) from None
+        require_otel()
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+        from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
         from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
         sampled = TraceIdRatioBased(ratio)
