@@ -13,6 +13,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from carrel.known_secrets import remember
+
 SERVICE = "carrel"
 PREFIX = "CARREL_SECRET_"
 
@@ -86,6 +88,7 @@ def find_secret(
     for one in variables(plugin, name, builtin=builtin):
         value = environment.get(one, "").strip()
         if value:
+            remember(value)
             return value
     found = find_keyring_entry(SERVICE, f"{plugin}/{name}", keyring)
     if found is None and builtin and _has_short_name(plugin, name):
@@ -105,9 +108,11 @@ def find_keyring_entry(service: str, user: str, keyring: Keyring | None = None) 
     if keyring is None:
         return None
     try:
-        return keyring.get_password(service, user) or None
+        found = keyring.get_password(service, user) or None
     except Exception:  # noqa: BLE001 - backends raise what they like when locked or absent
         return None
+    remember(found)
+    return found
 
 
 def _installed_keyring() -> Keyring | None:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from carrel.known_secrets import remember
+
 #: Bytes of the largest password file.
 _MAX_PASSWORD_BYTES: Final = 4096
 
@@ -56,10 +58,12 @@ class RedisSettings:
             OSError: the file cannot be read.
             UnicodeDecodeError: it is not UTF-8.
         """
-        if self.password_file is None:
-            return self.password
-        with self.password_file.open("rb") as file:
-            return file.read(_MAX_PASSWORD_BYTES).decode("utf-8").strip("\r\n")
+        found = self.password
+        if self.password_file is not None:
+            with self.password_file.open("rb") as file:
+                found = file.read(_MAX_PASSWORD_BYTES).decode("utf-8").strip("\r\n")
+        remember(found)
+        return found
 
 
 def parse_redis_url(url: str) -> RedisSettings:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
+from carrel.config import load_config
+from carrel.credentials import find_secret
 from carrel.principal import Principal, acting_as
 from carrel.server.operations.json_log import JsonFormatter
 from carrel.server.operations.redaction import REMOVED, LogRedactor, secrets_in
@@ -91,6 +97,16 @@ def test_a_client_s_names_are_short_and_printable() -> None:
         ('{"client_secret": "abcd1234"}', f'{{"client_secret": "{REMOVED}"}}'),
         ("redis://user:pass-word@host:6379/0", f"redis://user:{REMOVED}@host:6379/0"),
         ("rediss://:pass-word@host", f"rediss://:{REMOVED}@host"),
+        ("redis://u:p@ss@host:1/0", f"redis://u:{REMOVED}@host:1/0"),
+        ("sent Authorization: Bearer abcdefgh1", f"sent Authorization: Bearer {REMOVED}"),
+        ("sent Authorization: abcdefgh1", f"sent Authorization: {REMOVED}"),
+        ('{"authorization": "Basic dXNlcjpw"}', f'{{"authorization": "Basic {REMOVED}"}}'),
+        ("X-Api-Key: abcd1234", f"X-Api-Key: {REMOVED}"),
+        ("headers x-els-apikey=abcd1234", f"headers x-els-apikey={REMOVED}"),
+        ("Cookie: a=abcd1234; b=efgh", f"Cookie: {REMOVED}"),
+        ("{'set-cookie': 'a=abcd1234; Secure'}", f"{{'set-cookie': '{REMOVED}'}}"),
+        ("401 invalid-token: the token has expired", None),
+        ("a token is needed; send Authorization: Bearer TOKEN", None),
         ("an ordinary line: token bucket, https://example.org/a:b", None),
         ("unexpected token: a comma; password rules", None),
     ],
@@ -111,6 +127,78 @@ def test_secrets_of_the_environment_are_known() -> None:
     redact = LogRedactor(secrets_in(env))
     text = "one-one-one two-two-two three-three four-four five-five-5 warning"
     assert redact(text) == f"{REMOVED} {REMOVED} {REMOVED} {REMOVED} {REMOVED} warning"
+
+
+#: Settings with a secret → what reads it. Each value is read here as a running server reads it.
+HOLDERS: dict[str, Callable[[str, Path], object]] = {
+    "CARREL_SECRET_<PLUGIN>_<NAME>": lambda value, _: find_secret(
+        "lists", "key", env={"CARREL_SECRET_LISTS_KEY": value}
+    ),
+    "NCBI_API_KEY": lambda value, _: find_secret(
+        "eutils", "api_key", builtin=True, env={"NCBI_API_KEY": value}
+    ),
+    "keyring": lambda value, _: find_secret("lists", "key", env={}, keyring=_Keyring(value)),
+    "CARREL_STORE_PASSWORD": lambda value, folder: _store(
+        folder, env={"CARREL_STORE_PASSWORD": value}
+    ),
+    "store.url": lambda value, folder: _store(
+        folder, url=f"redis://carrel:{quote(value, safe='')}@127.0.0.1:1/0"
+    ),
+    "store.password_file": lambda value, folder: _store(folder, password_file=value),
+}
+
+_plain = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=8, max_size=40)
+
+
+class _Keyring:
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def get_password(self, _service: str, _username: str, /) -> str | None:
+        return self._value
+
+
+def _store(
+    folder: Path, *, url: str = "redis://127.0.0.1:1/0", env: Any = None, password_file: str = ""
+) -> None:
+    values: dict[str, Any] = {"url": url}
+    if password_file:
+        (folder / "password").write_text(password_file)
+        values["password_file"] = "password"
+    (folder / "carrel.json").write_text(json.dumps({"store": values}))
+    config = load_config(folder / "carrel.json", env or {})
+    assert config.store is not None
+    assert config.store.read_password()
+
+
+@pytest.mark.requirement("operate:secrets:log")
+@pytest.mark.parametrize("holder", HOLDERS)
+@settings(
+    max_examples=20,
+    suppress_health_check=list(HealthCheck),
+    deadline=None,
+    phases=[Phase.generate],  # shrinking would remember thousands of values
+)
+@given(value=_plain, before=_plain, after=_plain)
+def test_what_a_setting_holds_is_in_no_line(
+    holder: str, value: str, before: str, after: str, tmp_path: Path
+) -> None:
+    HOLDERS[holder](value, tmp_path)
+    redact = LogRedactor()
+    for spelled in (value, quote(value, safe=""), json.dumps(value)[1:-1], repr(value)[1:-1]):
+        for text in (spelled, f"{before} {spelled} {after}", f"({spelled})", f"x={spelled}&y"):
+            assert spelled not in redact(text), text
+    shown = formatted("%s", f"it failed: {value}")
+    assert value not in shown["message"]
+
+
+@given(value=_plain)
+def test_secrets_of_variables_are_in_no_line(value: str) -> None:
+    names = ("CARREL_SECRET_X", "MCP_AUTH_SECRET_KEY", "CARREL_STORE_PASSWORD", "COSIGN_PASSWORD")
+    for name in (*names, "OTEL_EXPORTER_OTLP_HEADERS"):
+        given_value = f"authorization={value}" if name.startswith("OTEL") else value
+        redact = LogRedactor(secrets_in({name: given_value}))
+        assert value not in redact(f"a line {value}") or "," in value, name
 
 
 def test_lost_lines_are_counted() -> None:

@@ -398,6 +398,17 @@ def test_metrics_have_an_address_of_their_own() -> None:
         assert server.stop()[0] == 0
 
 
+def test_a_prometheus_elsewhere_may_use_any_name_of_the_machine() -> None:
+    """On an address that is not loopback, the network decides who may ask."""
+    with HttpServer(http={"metrics": "0.0.0.0:0", "page": False}) as server:
+        port = server.wait_for(r"metrics at http://0\.0\.0\.0:(\d+)/metrics")[1]
+        url = f"http://127.0.0.1:{port}/metrics"
+        named = {"host": f"carrel-7d4b9.carrel.svc:{port}"}
+        eventually(lambda: server.http.get(url, headers=named).status_code == 200)
+        page_ = server.http.get(url, headers={**named, "origin": "https://evil.example.org"})
+        assert page_.status_code == 403
+
+
 def test_metrics_can_be_off() -> None:
     with HttpServer(http={"metrics": "off", "page": False}) as server:
         root = server.url.removesuffix("/mcp")

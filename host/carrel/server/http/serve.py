@@ -172,7 +172,7 @@ class _Served:
         watchdog: Watchdog,
     ) -> None:
         """Serves until a signal; metrics on the sockets `beside`, if there are any."""
-        from carrel.server.operations.metrics_listener import MetricsApp
+        from carrel.server.operations.metrics_listener import MetricsApp, parse_place
         from carrel.server.operations.routes import Routes
 
         from .gate import Gate
@@ -211,7 +211,11 @@ class _Served:
         gauges = self._operations.gauges
         gauges.sessions, gauges.requests = lambda: len(sessions), lambda: gate.in_flight
         server = _server(self._config(gate))
-        metrics = _server(self._config(MetricsApp(routes, OriginCheck((), ()).is_own)))
+        # A loopback address has loopback names only; on another one, Prometheus may use any name.
+        place = parse_place(self._http.metrics)
+        is_loopback = place is None or Address(*place).is_loopback
+        is_own = OriginCheck((), ()).is_own if is_loopback else None
+        metrics = _server(self._config(MetricsApp(routes, is_own)))
         self._loader.start()
         if reloader is not None:
             reloader.start()

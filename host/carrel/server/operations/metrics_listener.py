@@ -22,12 +22,12 @@ class MetricsApp:
 
     Args:
         routes: has the metrics.
-        is_own_host: whether a value of `Host` names this server.
+        is_own_host: whether a value of `Host` names this server; None accepts every name.
     """
 
-    def __init__(self, routes: Routes, is_own_host: Callable[[str], bool]) -> None:
+    def __init__(self, routes: Routes, is_own_host: Callable[[str], bool] | None) -> None:
         self._routes = routes
-        self._is_own_host = is_own_host
+        self._is_own_host = is_own_host or (lambda _host: True)
 
     async def __call__(self, scope: Scope, _receive: object, send: Send) -> None:
         """Answers one request."""

@@ -6,50 +6,72 @@ and for tracebacks: the values of known secrets, and everything with the form of
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Final
+from urllib.parse import quote, quote_plus
+
+from carrel.known_secrets import SHORTEST, known
 
 REMOVED: Final = "[redacted]"
 
-#: The shortest value that is searched for: a shorter one would remove ordinary words.
-_SHORTEST: Final = 6
 #: Names of variables whose value is a secret.
 _NAMES: Final = re.compile(
     r"CARREL_SECRET_|_(?:API_KEY|TOKEN|SECRET|SECRET_KEY|PASSWORD|PASSPHRASE)$|"
     r"^OTEL_EXPORTER_OTLP_(?:TRACES_)?HEADERS$|^COSIGN_PASSWORD$"
 )
 _FORMS: Final = re.compile(
-    r"(?i:\b(bearer|basic|dpop)\s+)[A-Za-z0-9._~+/=-]{6,}"
+    r"(?i:\b(bearer|basic|dpop|digest|negotiate)\s+)[A-Za-z0-9._~+/=-]{6,}"
     r"|\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,3}"
-    r"|(?i:([?&;\s\"'](?:api[_-]?key|access[_-]?token|token|client[_-]?secret|password|secret"
-    r"|authorization|mailto|email)\"?\s?[=:]\s?\"?))[^\s&;\"',)}\]]{3,}"
-    r"|((?i:rediss?|https?)://[^\s/:@]*:)[^\s/@]+(?=@)"
+    # A member, parameter or header whose name says that its value is a secret. `Bearer` and its
+    # like stay: what is behind them goes by the first form.
+    r"|(?i:(?<![^?&;\s\"'])((?:api[_-]?key|access[_-]?token|token|client[_-]?secret|password"
+    r"|secret|authorization|mailto|email|x-(?:[a-z]+-)*(?:api-?key|key|token|secret))"
+    r"[\"']?\s?[=:]\s?[\"']?)(?!(?:bearer|basic|dpop|digest|negotiate)\s))"
+    r"[^\s&;\"',)}\]]{3,}"
+    r"|(?i:\b((?:set-)?cookie[\"']?\s?:\s?[\"']?))[^\"'\r\n]{3,}"
+    r"|((?i:rediss?|https?)://[^\s/:@]*:)[^\s/]+(?=@)"
 )
 
 
 class LogRedactor:
-    """Replaces secrets by a mark.
+    """Replaces secrets by a mark: those that the process has read, and what looks like one.
 
     Args:
-        values: the known secrets; short ones are left out.
+        values: further secrets; short ones are left out.
     """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        known = sorted({one for one in values if len(one) >= _SHORTEST}, key=len, reverse=True)
-        self._known = re.compile("|".join(map(re.escape, known))) if known else None
+        self._values = tuple(values)
+        self._seen: tuple[str, ...] | None = None
+        self._pattern: re.Pattern[str] | None = None
 
     def __call__(self, text: str) -> str:
         """Returns the text without secrets."""
-        if self._known is not None:
-            text = self._known.sub(REMOVED, text)
+        found = known()
+        if found != self._seen:
+            self._pattern, self._seen = _pattern((*self._values, *found)), found
+        if self._pattern is not None:
+            text = self._pattern.sub(REMOVED, text)
         return _FORMS.sub(_kept, text)
+
+
+def _pattern(values: Iterable[str]) -> re.Pattern[str] | None:
+    """Returns what finds the values as they are, in a URL, in JSON and in a traceback."""
+    spelled: set[str] = set()
+    for one in values:
+        if len(one) >= SHORTEST:
+            in_url = quote(one, safe=""), quote_plus(one)
+            spelled |= {one, *in_url, json.dumps(one)[1:-1], repr(one)[1:-1]}
+    ordered = sorted(spelled, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, ordered))) if ordered else None
 
 
 def _kept(found: re.Match[str]) -> str:
     """Returns what names the secret, and the mark."""
-    scheme, member, place = found.groups()
-    return f"{f'{scheme} ' if scheme else member or place or ''}{REMOVED}"
+    scheme, *places = found.groups()
+    return f"{f'{scheme} ' if scheme else next(filter(None, places), '')}{REMOVED}"
 
 
 def secrets_in(env: Mapping[str, str]) -> list[str]:
