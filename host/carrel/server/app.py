@@ -197,8 +197,8 @@ class App:
     async def _guard(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Handles a request as its principal, and reports it to an operator's view.
 
-        A session's task has the context of the request that opened the session, whose token may
-        have had other scopes.
+        This is the only place that sets the principal of a request that the SDK handles: a
+        session's tasks may have the context of another request, whose token had other scopes.
         """
         with acting_as(self._principal_of(ctx)):
             if self._observer is None:

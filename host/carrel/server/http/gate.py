@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.config import HttpConfig, ServerConfig
-from carrel.principal import Principal, acting_as
+from carrel.principal import Principal
 from carrel.text.printable import printable
 
 from .admission import BY_SDK, BYTES, OPENS_SESSION, Admission
@@ -367,8 +367,7 @@ class Gate:
         request.on_finished = finished
         token = opening.set(events)
         try:
-            with acting_as(principal):
-                await self._manager.asgi_app(scope, receive, send or request.watched_send)
+            await self._manager.asgi_app(scope, receive, send or request.watched_send)
         finally:
             opening.reset(token)
             if request.session_id is None:

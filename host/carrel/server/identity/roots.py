@@ -56,7 +56,9 @@ def config_of(config: Config, principal: Principal) -> Config:
     """
     folder = principals_folder(config) / folder_name(principal.name)
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # The names of the folders are those of people, so nobody else may list them.
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise StorageError(str(folder), str(error.strerror or error)) from error
     library, papers = config.library, config.papers
