@@ -14,6 +14,8 @@ from typing import Final
 from .refusals import REFUSALS, Refusal
 
 _PORT: Final = re.compile(r":[0-9]{1,5}$")
+#: An address as `Host` has it: of IPv6 only in brackets, without a zone.
+_ADDRESS: Final = re.compile(r"\[([0-9a-f:.]*:[0-9a-f:.]*)\]|([0-9.]+)")
 
 
 class OriginCheck:
@@ -46,7 +48,8 @@ class OriginCheck:
         name = _PORT.sub("", host)
         if host in self._hosts or name in self._hosts or name == "localhost":
             return True
+        found = _ADDRESS.fullmatch(name)
         try:
-            return ipaddress.ip_address(name.strip("[]")).is_loopback
+            return found is not None and ipaddress.ip_address(found[1] or found[2]).is_loopback
         except ValueError:
             return False
