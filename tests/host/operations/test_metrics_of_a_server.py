@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import promql_parser
 import pytest
 import yaml
@@ -120,6 +121,36 @@ def test_denials_are_counted_by_reason(used: Samples) -> None:
 def test_refused_requests_are_counted_by_name(used: Samples) -> None:
     assert used.value("carrel_http_refusals_total", refusal="not-json") == 1
     assert used.value("carrel_http_refusals_total", refusal="wrong-host") == 1
+
+
+def test_refusals_below_the_handlers_are_counted_too() -> None:
+    """What is no request of HTTP is answered by the connection, which counts it."""
+    limits = {"read_seconds": 0.5, "max_header_bytes": 4096, "max_connections": 4}
+    with HttpServer(http=limits) as server:
+        root = server.url.removesuffix("/mcp")
+        sent = {
+            "not-http": b"\x16\x03\x01\r\n\r\n",
+            "headers-too-slow": b"POST /mcp HTTP/1.1\r\nHost: a",
+            "headers-too-large": b"GET / HTTP/1.1\r\nX: " + b"a" * 20_000,
+        }
+        for data in sent.values():
+            with server.connect() as connection:
+                connection.sendall(data)
+                assert connection.recv(65_536).startswith(b"HTTP/1.1 4")
+        held = [server.connect() for _ in range(12)]
+        server.wait_for("http.max_connections")
+        for one in held:
+            one.close()
+
+        def counted() -> set[str]:
+            try:
+                text = server.http.get(f"{root}/metrics").text
+            except httpx2.TransportError:  # connections that were closed are still counted
+                return set()
+            pattern = r'carrel_http_refusals_total\{refusal="([a-z-]+)"\} [1-9]'
+            return set(re.findall(pattern, text))
+
+        eventually(lambda: {*sent, "too-many-connections"} <= counted())
 
 
 def test_levels_are_read(used: Samples) -> None:

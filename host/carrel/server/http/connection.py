@@ -42,12 +42,24 @@ def _is_no_repetition(record: logging.LogRecord) -> bool:
     return record.getMessage() != "Invalid HTTP request received."
 
 
-def protocol_class(settings: HttpConfig) -> type[H11Protocol]:
-    """Returns the protocol with these limits, for uvicorn's configuration."""
+#: Told the name and the status of a refusal, and the client's address.
+OnRefused = Callable[[str, int, str], object]
+
+
+def protocol_class(
+    settings: HttpConfig, on_refused: OnRefused = lambda _name, _status, _peer: None
+) -> type[H11Protocol]:
+    """Returns the protocol with these limits, for uvicorn's configuration.
+
+    Args:
+        settings: the limits.
+        on_refused: called for each request or connection that is refused here.
+    """
     logging.getLogger("uvicorn.error").addFilter(_is_no_repetition)
 
     class Connection(_Connection):
         limits = settings
+        refused = staticmethod(on_refused)
 
     return Connection
 
@@ -56,6 +68,7 @@ class _Connection(H11Protocol):
     """One connection."""
 
     limits = HttpConfig()
+    refused: OnRefused
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -74,6 +87,7 @@ class _Connection(H11Protocol):
                 one.peer(),
                 self.limits.max_connections,
             )
+            self.refused("too-many-connections", 503, one.peer())
             one.transport.abort()
             if one is self:
                 return
@@ -167,6 +181,7 @@ class _Connection(H11Protocol):
     def _answer(self, refusal: Refusal) -> None:
         """Writes a refusal without uvicorn, which has no request to answer, and closes."""
         logger.warning("refused a request of %s: %s", self.peer(), refusal.name)
+        self.refused(refusal.name, refusal.status, self.peer())
         if self.scope is not None:
             self.scope["state"][REFUSED] = True
         body = refusal.body()

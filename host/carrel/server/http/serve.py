@@ -274,7 +274,7 @@ class _Served:
 
         return uvicorn.Config(
             application,
-            http=protocol_class(self._http),
+            http=protocol_class(self._http, self._operations.refused),
             ws="none",
             lifespan="off",
             log_config=None,

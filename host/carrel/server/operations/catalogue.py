@@ -57,7 +57,7 @@ class Catalogue:
         self.sessions = gauge("carrel_http_sessions", "Open sessions.")
         self.refusals = counter(
             "carrel_http_refusals_total",
-            "Requests that were refused before a handler, by the refusal's name.",
+            "Requests and connections that were refused before a handler, by the refusal's name.",
             labels=("refusal",),
         )
         self.cache = counter(
