@@ -61,13 +61,14 @@ def read_claims(
         TokenError: one does not fit.
     """
     if issuer is not None and claims.get("iss") != issuer:
-        raise TokenError("the token's issuer is another")
+        raise TokenError(f"the token's issuer is another; expected {issuer}")
     audience = claims.get("aud")
     named = [audience] if isinstance(audience, str) else audience
     if not isinstance(named, list) or not 0 < len(named) <= _MAX_ITEMS:
         raise TokenError("the token has no audience")
     if not all(isinstance(one, str) for one in named) or audiences_of(named).isdisjoint(audiences):
-        raise TokenError("the token is for another audience")
+        expected = " or ".join(sorted(audiences))
+        raise TokenError(f"the token is for another audience; expected {expected}")
     if "cnf" in claims:
         raise TokenError("the token is bound to a key, which is not supported")
     subject = claims.get("sub")
