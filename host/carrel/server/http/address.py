@@ -92,6 +92,6 @@ def listen(address: Address, setting: str = "--http") -> list[socket.socket]:
 
 def _reason(error: OSError) -> str:
     """Words why a socket cannot listen, and what to do; Python's own text repeats the address."""
-    is_system_s = isinstance(error.errno, int) and not isinstance(error, socket.gaierror)
-    reason = os.strerror(error.errno) if is_system_s else error.strerror or str(error)
-    return f"{reason}; {_REMEDIES.get(error.errno or 0, 'use another address')}"
+    number = None if isinstance(error, socket.gaierror) else error.errno
+    reason = error.strerror or str(error) if number is None else os.strerror(number)
+    return f"{reason}; {_REMEDIES.get(number or 0, 'use another address')}"
