@@ -77,7 +77,7 @@ def test_on_loopback_the_endpoint_is_the_audience() -> None:
         (
             {"resource": PUBLIC, "scopes": {"a": ScopeGrant(toolsets=("librarry",))}},
             SECRET,
-            r"identity\.scopes\['a'\]\.toolsets: no toolset is called 'librarry'; did you mean 'library'",
+            r"scopes\['a'\]\.toolsets: no toolset is called 'librarry'; did you mean 'library'",
         ),
         (
             {"resource": PUBLIC, "scopes": {"a": ScopeGrant(plugins=("nope",))}},
