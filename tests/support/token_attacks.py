@@ -162,7 +162,8 @@ def _encrypted(issuer: Issuer, evil: Issuer) -> Iterator[Attack]:
         token = issuer.token(header={"alg": alg, "p2c": 2**31 - 1, "p2s": "AA"})
         yield token_attack(f"a signed token that names {alg}", token)
     flat = {"protected": b64(json.dumps(issuer.header()).encode()), "payload": b64(b"{}")}
-    for shown, value in {"flattened": flat, "general": {**flat, "signatures": []}}.items():
+    general: dict[str, Any] = {**flat, "signatures": []}
+    for shown, value in (("flattened", flat), ("general", general)):
         text = json.dumps({**flat, **value, "signature": "AA"}, separators=(",", ":"))
         yield token_attack(f"the {shown} form of JSON", text, 400)
         yield token_attack(f"the {shown} form of JSON in base64url", b64(text.encode()))
