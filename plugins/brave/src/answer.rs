@@ -2,14 +2,18 @@
 //!
 //! ```text
 //! answer   {"type": "search", "query": {"more_results_available"}, "web": {"results": [RESULT…]}}   no "web" when nothing matches
-//! RESULT   {"title", "url", "description", "page_age", "profile": {"name"}}
-//! failure  {"type": "ErrorResponse", "error": {"status", "code", "detail"}}
+//! RESULT   {"title", "url", "description", "extra_snippets": [TEXT…], "page_age": TIME, "age": TEXT, "profile": {"name"}}
+//! failure  {"type": "ErrorResponse", "error": {"status", "code", "detail", "meta": {"errors": [{"msg"}]}}}
+//! limit    … "meta": {"rate_limit", "rate_current", "quota_limit", "quota_current"}
 //! ```
 
 use carrel_pdk::json::document;
-use carrel_pdk::json::lenient::{Count, Flag, List, Members, Text, object};
+use carrel_pdk::json::lenient::{Count, Flag, List, Members, Object, Text, object, read_object};
 use carrel_pdk::{Error, Host};
-use carrel_websearch::{Raw, Results, Search, Service, answer};
+use carrel_websearch::answer::{self, present};
+use carrel_websearch::{Raw, Results, Search, Service, Trouble, Words, day};
+
+use serde::de::MapAccess;
 
 use crate::request;
 
@@ -43,7 +47,9 @@ object! {
         "title" => title: Text<'d>,
         "url" => url: Text<'d>,
         "description" => description: Text<'d>,
+        "extra_snippets" => extra: Text<'d>,
         "page_age" => page_age: Text<'d>,
+        "age" => age: Text<'d>,
         "profile" => profile: Profile<'d>,
     }
 }
@@ -61,6 +67,40 @@ object! {
         "status" => status: Count,
         "code" => code: Text<'d>,
         "detail" => detail: Text<'d>,
+        "meta" => meta: Meta,
+    }
+}
+
+/// What a report is about.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Meta {
+    errors: Words,
+    quota: Option<u64>,
+    used: Option<u64>,
+}
+
+impl<'de> Object<'de> for Meta {
+    fn member<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+        match key {
+            "errors" => self.errors = map.next_value()?,
+            "quota_limit" => self.quota = map.next_value::<Count>()?.0,
+            "quota_current" => self.used = map.next_value::<Count>()?.0,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Meta {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_object(deserializer)
+    }
+}
+
+impl Meta {
+    /// Whether the requests of the plan's period are used up.
+    fn is_used_up(&self) -> bool {
+        matches!((self.quota, self.used), (Some(quota @ 1..), Some(used)) if used >= quota)
     }
 }
 
@@ -97,7 +137,13 @@ fn read(text: &str) -> Result<(Results, bool), Error> {
     let code = answer.error.code.0.as_deref().unwrap_or_default();
     let detail = answer.error.detail.0.as_deref().unwrap_or_default();
     if kind == "ErrorResponse" || !code.is_empty() || !detail.is_empty() {
-        return Err(SERVICE.report(answer.error.status.0, code, detail));
+        let meta = &answer.error.meta;
+        if meta.is_used_up() {
+            return Err(SERVICE.error(Trouble::Quota, detail));
+        }
+        let fault = meta.errors.0.trim();
+        let told = if fault.is_empty() { detail.to_owned() } else { format!("{detail}: {fault}") };
+        return Err(SERVICE.report(answer.error.status.0, code, &told));
     }
     if kind != "search" && answer.web.results.0.is_empty() {
         return Err(document::unexpected(expected, "an object of another type", text));
@@ -107,8 +153,10 @@ fn read(text: &str) -> Result<(Results, bool), Error> {
         found.push(Raw {
             title: item.title.0.as_deref(),
             url: item.url.0.as_deref(),
-            snippet: item.description.0.as_deref(),
-            published: item.page_age.0.as_deref(),
+            snippet: present(&item.description).or(present(&item.extra)),
+            published: present(&item.page_age)
+                .filter(|text| day(text).is_some())
+                .or(present(&item.age)),
             source: item.profile.name.0.as_deref(),
         });
     }

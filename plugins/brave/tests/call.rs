@@ -3,28 +3,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 
 use carrel_brave::Brave;
-use carrel_pdk::testing::{FakeHost, Outcome, answer, failure};
-use carrel_pdk::{Action, Code, Error, FailureKind, Plugin, Request, percent};
-use serde_json::{Value, json};
-
-fn call<F: Fn(&Request) -> Outcome>(arguments: &Value, host: &FakeHost<F>) -> Result<Value, Error> {
-    let json = Brave::call("web_search", &arguments.to_string(), host)?;
-    Ok(serde_json::from_str(&json).unwrap())
-}
-
-/// Every filter at once.
-fn all() -> Value {
-    json!({"query": "walled desks", "count": 5, "time_range": "week", "since": "2026-11-16", "safe": "high",
-        "language": "de", "country": "AT", "sites": ["desks.example.org", "example.com"],
-        "exact_terms": "reading desk", "exclude_terms": "sale"})
-}
+use carrel_pdk::testing::{FakeHost, answer};
+use carrel_pdk::{Action, Code, Request, percent};
+use carrel_websearch::testing::{call, check_refusals, every_filter};
+use serde_json::json;
 
 #[test]
 fn a_search_is_one_request_with_every_filter() {
     let body = json!({"type": "search", "query": {"more_results_available": true},
         "web": {"results": [{"title": "A desk", "url": "https://desks.example.org/"}]}});
     let host = FakeHost::new(|_: &Request| answer(200, body.to_string()));
-    let found = call(&all(), &host);
+    let found = call::<Brave>(&every_filter(), &host);
     assert!(found.is_ok(), "{found:?}");
     let requests = host.requests();
     assert_eq!(requests.len(), 1);
@@ -42,50 +31,40 @@ fn a_search_is_one_request_with_every_filter() {
 fn what_the_api_does_not_know_is_left_out_and_named() {
     let host = FakeHost::new(|_: &Request| answer(200, r#"{"type": "search"}"#));
     let asked = json!({"query": "x", "country": "IS", "language": "eo", "next": "9"});
-    let found = call(&asked, &host).unwrap();
+    let found = call::<Brave>(&asked, &host).unwrap();
     assert_eq!(found, json!({"results": [], "unapplied": ["country", "language"]}));
     assert!(host.requests()[0].url.ends_with("&offset=9"));
     let asked = json!({"query": "x", "language": "ja", "next": "10"});
-    call(&asked, &host).unwrap();
+    call::<Brave>(&asked, &host).unwrap();
     assert!(host.requests()[1].url.ends_with("&search_lang=jp"));
 }
 
 #[test]
 fn errors_say_what_to_do() {
-    for (status, body, code, action) in [
-        (
-            422,
-            r#"{"type": "ErrorResponse", "error": {"status": 422, "code": "SUBSCRIPTION_TOKEN_INVALID"}}"#,
-            Code::UpstreamError,
-            Some(Action::AskOperator),
-        ),
-        (401, r#""#, Code::UpstreamError, Some(Action::AskOperator)),
-        (402, r#""#, Code::RateLimited, Some(Action::AskOperator)),
-        (
-            429,
-            r#"{"type": "ErrorResponse", "error": {"code": "RATE_LIMITED"}}"#,
-            Code::RateLimited,
-            None,
-        ),
-        (
-            422,
-            r#"{"type": "ErrorResponse", "error": {"code": "VALIDATION", "detail": "bad"}}"#,
-            Code::UpstreamError,
-            None,
-        ),
-        (503, "", Code::UpstreamUnavailable, None),
-        (200, "<html>", Code::UpstreamInvalid, None),
-        (200, "{}", Code::UpstreamInvalid, None),
-    ] {
-        let host = FakeHost::new(|_: &Request| answer(status, body));
-        let error = call(&json!({"query": "x"}), &host).unwrap_err();
-        assert_eq!((error.code, error.action), (code, action), "{status} {body}: {error}");
-        if action == Some(Action::AskOperator) && code == Code::UpstreamError {
-            assert!(error.message.contains("CARREL_SECRET_BRAVE_API_KEY"), "{error}");
-        }
-    }
-    let pause = FailureKind::RateLimited { seconds: 7.0 };
-    let host = FakeHost::new(|_: &Request| failure(pause.clone(), "asks for a pause"));
-    let error = call(&json!({"query": "x"}), &host).unwrap_err();
-    assert_eq!((error.code, error.retry_after_seconds), (Code::RateLimited, Some(7.0)));
+    check_refusals::<Brave>(
+        &json!({"query": "x"}),
+        "CARREL_SECRET_BRAVE_API_KEY",
+        &[
+            (
+                422,
+                r#"{"type": "ErrorResponse", "error": {"status": 422, "code": "SUBSCRIPTION_TOKEN_INVALID"}}"#,
+                Code::UpstreamError,
+                Some(Action::AskOperator),
+            ),
+            (401, r#""#, Code::UpstreamError, Some(Action::AskOperator)),
+            (402, r#""#, Code::RateLimited, Some(Action::AskOperator)),
+            (
+                429,
+                r#"{"type": "ErrorResponse", "error": {"code": "RATE_LIMITED"}}"#,
+                Code::RateLimited,
+                None,
+            ),
+            (
+                422,
+                r#"{"type": "ErrorResponse", "error": {"code": "VALIDATION", "detail": "bad"}}"#,
+                Code::UpstreamError,
+                None,
+            ),
+        ],
+    );
 }

@@ -4,7 +4,7 @@
 
 use carrel_crossref::Crossref;
 use carrel_pdk::Plugin;
-use carrel_pdk::testing::damage::{Numbers, check_every_prefix, damage};
+use carrel_pdk::testing::damage::{Numbers, check_every_prefix};
 
 mod support;
 
@@ -68,15 +68,8 @@ const MARKUP: &[&str] = &[
 
 #[test]
 fn thousands_of_damaged_documents_give_a_result_or_an_error() {
-    let documents: Vec<String> =
-        fixtures().documents().into_iter().map(|(_, document)| document).collect();
     let pieces = [PIECES, MARKUP].concat();
-    let mut numbers = Numbers::new(0x5EED_CA99_E112_3457);
-    for round in 0..20_000 {
-        let mut document = documents[round % documents.len()].clone();
-        damage(&mut document, &pieces, &mut numbers);
-        support::check(&document);
-    }
+    fixtures().check_damaged(20_000, &pieces, |_, document| support::check(document));
 }
 
 #[test]

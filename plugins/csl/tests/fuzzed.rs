@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use carrel_csl::Csl;
 use carrel_pdk::Plugin;
-use carrel_pdk::testing::damage::{Numbers, damage};
 use serde_json::json;
 
 mod support;
@@ -59,13 +58,7 @@ const PIECES: &[&str] = &[
 
 #[test]
 fn two_thousand_damaged_requests_give_a_result_or_an_error() {
-    let cases = fixtures().documents();
-    let mut numbers = Numbers::new(0x0C51_CA99_E112_3457);
-    for round in 0..2000 {
-        let mut document = cases[round % cases.len()].1.clone();
-        damage(&mut document, PIECES, &mut numbers);
-        support::check(&document);
-    }
+    fixtures().check_damaged(2000, PIECES, |_, document| support::check(document));
 }
 
 #[test]

@@ -11,8 +11,8 @@
 //! ```
 
 use carrel_pdk::text::{decode_entities, excerpt};
-use carrel_pdk::{Error, Host, percent, report};
-use carrel_websearch::{Raw, Results, Search, Service, Trouble, answer, plain};
+use carrel_pdk::{Error, Host, report};
+use carrel_websearch::{Raw, Results, Search, Service, Trouble, address, answer, plain};
 
 use crate::request;
 use crate::tags::{Tag, Tags};
@@ -119,20 +119,16 @@ pub fn results(page: &str) -> Result<Results, Error> {
 /// The URL of a result; `None` for a link within the site, such as an advertisement's.
 fn link(tag: &Tag<'_>) -> Option<String> {
     let href = tag.attribute("href")?;
-    let rest = href.trim().trim_start_matches("https:").trim_start_matches("http:");
-    let own = match rest.strip_prefix("//") {
-        Some(other) => match other.split_once("duckduckgo.com/") {
-            Some((subdomain, own)) if subdomain.is_empty() || subdomain.ends_with('.') => own,
-            _ => return Some(href),
-        },
-        None => rest.strip_prefix('/')?,
+    let href = href.trim();
+    let whole = match href.strip_prefix('/') {
+        Some(rest) if !rest.starts_with('/') => format!("https://duckduckgo.com{href}"),
+        _ => href.to_owned(),
     };
-    let (path, query) = own.split_once('?')?;
-    if path != "l/" && path != "l" {
-        return None;
-    }
-    let target = query.split('&').find_map(|part| part.strip_prefix("uddg="))?;
-    Some(percent::decode(target).into_owned())
+    let url = address(&whole)?.into_owned();
+    // What stays an address of the site was no redirect.
+    let host = |url: &str| url.split("//").nth(1)?.split(['/', '?', '#']).next().map(str::to_owned);
+    let is_own = |url: &str| host(url).is_some_and(|host| host.ends_with("duckduckgo.com"));
+    (!is_own(&url) || whole.contains("uddg=")).then_some(url)
 }
 
 /// Whether a page says in words that nothing was found.

@@ -3,26 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 
 use carrel_duckduckgo::DuckDuckGo;
-use carrel_pdk::testing::{FakeHost, Outcome, answer, failure};
-use carrel_pdk::{Action, Code, Error, FailureKind, Plugin, Request, percent};
-use serde_json::{Value, json};
-
-fn call<F: Fn(&Request) -> Outcome>(arguments: &Value, host: &FakeHost<F>) -> Result<Value, Error> {
-    let json = DuckDuckGo::call("web_search", &arguments.to_string(), host)?;
-    Ok(serde_json::from_str(&json).unwrap())
-}
-
-/// Every filter at once.
-fn all() -> Value {
-    json!({"query": "walled desks", "count": 5, "time_range": "week", "since": "2026-11-16", "safe": "high",
-        "language": "de", "country": "AT", "sites": ["desks.example.org", "example.com"],
-        "exact_terms": "reading desk", "exclude_terms": "sale"})
-}
+use carrel_pdk::testing::{FakeHost, answer};
+use carrel_pdk::{Action, Code, Request, percent};
+use carrel_websearch::testing::{call, check_refusals, every_filter};
+use serde_json::json;
 
 #[test]
 fn a_search_is_one_request_with_every_filter() {
     let host = FakeHost::new(|_: &Request| answer(200, r#"<div class="no-results">"#));
-    assert_eq!(call(&all(), &host).unwrap(), json!({"results": []}));
+    assert_eq!(call::<DuckDuckGo>(&every_filter(), &host).unwrap(), json!({"results": []}));
     assert_eq!(
         percent::decode(&host.requests()[0].url),
         "https://html.duckduckgo.com/html/?q=walled desks \"reading desk\" -sale \
@@ -48,7 +37,7 @@ fn regions_are_those_of_the_site() {
         if let Some(language) = language {
             asked["language"] = json!(language);
         }
-        let found = call(&asked, &host).unwrap();
+        let found = call::<DuckDuckGo>(&asked, &host).unwrap();
         assert!(host.requests().pop().unwrap().url.ends_with(region), "{asked}");
         assert_eq!(found.get("unapplied").unwrap_or(&json!(null)), &unapplied, "{asked}");
     }
@@ -59,7 +48,7 @@ fn a_challenge_is_named_as_blocked() {
     let page = r#"<form id="challenge-form"><div class="anomaly-modal__title">Bots</div></form>"#;
     for (status, body) in [(202, ""), (200, page), (403, "<title>403 Forbidden</title>")] {
         let host = FakeHost::new(|_: &Request| answer(status, body));
-        let error = call(&json!({"query": "x"}), &host).unwrap_err();
+        let error = call::<DuckDuckGo>(&json!({"query": "x"}), &host).unwrap_err();
         assert_eq!((error.code, error.action), (Code::UpstreamError, Some(Action::RetryLater)));
         assert!(error.message.starts_with("blocked: "), "{error}");
     }
@@ -67,15 +56,12 @@ fn a_challenge_is_named_as_blocked() {
 
 #[test]
 fn other_pages_are_failures() {
-    for (status, body, code) in [
-        (200, "<html><p>Welcome</p>", Code::UpstreamInvalid),
-        (200, "", Code::UpstreamInvalid),
-        (500, "", Code::UpstreamUnavailable),
-    ] {
-        let host = FakeHost::new(|_: &Request| answer(status, body));
-        assert_eq!(call(&json!({"query": "x"}), &host).unwrap_err().code, code, "{body}");
-    }
-    let pause = FailureKind::RateLimited { seconds: 7.0 };
-    let host = FakeHost::new(|_: &Request| failure(pause.clone(), "asks for a pause"));
-    assert_eq!(call(&json!({"query": "x"}), &host).unwrap_err().retry_after_seconds, Some(7.0));
+    check_refusals::<DuckDuckGo>(
+        &json!({"query": "x"}),
+        "",
+        &[
+            (200, "<html><p>Welcome</p>", Code::UpstreamInvalid, None),
+            (500, "", Code::UpstreamUnavailable, None),
+        ],
+    );
 }

@@ -4,7 +4,7 @@
 
 use carrel_europepmc::EuropePmc;
 use carrel_pdk::Plugin;
-use carrel_pdk::testing::damage::{Numbers, check_every_prefix, damage};
+use carrel_pdk::testing::damage::check_every_prefix;
 
 mod support;
 
@@ -41,14 +41,7 @@ const PIECES: &[&str] = &[
 
 #[test]
 fn thousands_of_damaged_documents_give_a_result_or_an_error() {
-    let documents: Vec<String> =
-        fixtures().documents().into_iter().map(|(_, document)| document).collect();
-    let mut numbers = Numbers::new(0x5EED_CA99_E112_3457);
-    for round in 0..5000 {
-        let mut document = documents[round % documents.len()].clone();
-        damage(&mut document, PIECES, &mut numbers);
-        support::check(&document);
-    }
+    fixtures().check_damaged(5000, PIECES, |_, document| support::check(document));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use carrel_eutils::Eutils;
 use carrel_eutils::formats::efetch;
 use carrel_pdk::Plugin;
-use carrel_pdk::testing::damage::{Numbers, check_every_prefix, damage};
+use carrel_pdk::testing::damage::check_every_prefix;
 
 mod support;
 
@@ -39,17 +39,12 @@ const PIECES: &[&str] = &[
 
 #[test]
 fn thousands_of_damaged_documents_give_a_result_or_an_error() {
-    let cases = fixtures().documents();
-    let mut numbers = Numbers::new(0x5EED_CA99_E112_3457);
-    for round in 0..12_000 {
-        let (format, document) = &cases[round % cases.len()];
-        let mut document = document.clone();
-        damage(&mut document, PIECES, &mut numbers);
-        support::check(format, &document);
+    fixtures().check_damaged(12_000, PIECES, |format, document| {
+        support::check(format, document);
         if format == "efetch" {
-            support::check("works", &document);
+            support::check("works", document);
         }
-    }
+    });
 }
 
 #[test]

@@ -9,7 +9,8 @@
 use carrel_pdk::json::document;
 use carrel_pdk::json::lenient::{List, Text, object};
 use carrel_pdk::{Error, Host};
-use carrel_websearch::{Raw, Results, Search, Service, answer};
+use carrel_websearch::answer::{self, present};
+use carrel_websearch::{Raw, Results, Search, Service, Words};
 
 use crate::request;
 
@@ -24,8 +25,8 @@ object! {
     /// An answer.
     Answer {
         "results" => results: Option<List<Item<'d>>>,
-        "error" => error: Text<'d>,
-        "message" => message: Text<'d>,
+        "error" => error: Words,
+        "message" => message: Words,
         "tag" => tag: Text<'d>,
     }
 }
@@ -65,7 +66,7 @@ pub fn results(text: &str) -> Result<Results, Error> {
     let expected = "an answer of Exa";
     let answer: Answer<'_> = document::read(SERVICE.name, expected, text)?;
     let Some(items) = &answer.results else {
-        let words = answer.error.0.as_deref().or(answer.message.0.as_deref()).unwrap_or_default();
+        let words = if answer.error.is_empty() { &*answer.message.0 } else { &*answer.error.0 };
         let tag = answer.tag.0.as_deref().unwrap_or_default();
         return Err(if words.is_empty() && tag.is_empty() {
             document::unexpected(expected, "an object without results", text)
@@ -75,14 +76,13 @@ pub fn results(text: &str) -> Result<Results, Error> {
     };
     let mut found = Results::default();
     for item in &items.0 {
-        let highlights: Vec<&str> =
-            item.highlights.0.iter().filter_map(|one| one.0.as_deref()).collect();
+        let highlights: Vec<&str> = item.highlights.0.iter().filter_map(present).collect();
         let joined = highlights.join(" … ");
-        let rest = item.summary.0.as_deref().or(item.text.0.as_deref());
+        let rest = present(&item.summary).or(present(&item.text));
         found.push(Raw {
             title: item.title.0.as_deref(),
             url: item.url.0.as_deref(),
-            snippet: if joined.trim().is_empty() { rest } else { Some(&joined) },
+            snippet: if joined.is_empty() { rest } else { Some(&joined) },
             published: item.published.0.as_deref(),
             source: None,
         });

@@ -4,13 +4,14 @@
 //! answer   {"kind": "customsearch#search", "queries": {"nextPage": [{"startIndex"}]},
 //!           "searchInformation": {"totalResults": TEXT}, "items": [ITEM…]}   no "items" when nothing matches
 //! ITEM     {"title", "link", "snippet", "pagemap": {"metatags": [{"og:site_name", "article:published_time"}]}}
-//! failure  {"error": {"code", "message", "status", "errors": [{"reason"}]}}
+//! failure  {"error": {"code", "message", "status", "errors": [{"reason"}], "details": [{"reason"}]}}
 //! ```
 
 use carrel_pdk::json::document;
 use carrel_pdk::json::lenient::{Count, List, Members, Text, object};
 use carrel_pdk::{Error, Host};
-use carrel_websearch::{Raw, Results, Search, Service, answer};
+use carrel_websearch::answer::{self, present};
+use carrel_websearch::{Raw, Results, Search, Service, day};
 
 use crate::request;
 
@@ -47,8 +48,10 @@ object! {
     /// A result.
     Item {
         "title" => title: Text<'d>,
+        "htmlTitle" => html_title: Text<'d>,
         "link" => link: Text<'d>,
         "snippet" => snippet: Text<'d>,
+        "htmlSnippet" => html_snippet: Text<'d>,
         "pagemap" => page: Page<'d>,
     }
 }
@@ -67,6 +70,7 @@ object! {
         "message" => message: Text<'d>,
         "status" => status: Text<'d>,
         "errors" => errors: List<Members<'d, Text<'d>>>,
+        "details" => details: List<Members<'d, Text<'d>>>,
     }
 }
 
@@ -93,7 +97,8 @@ pub fn results(text: &str) -> Result<Results, Error> {
     let answer: Answer<'_> = document::read(SERVICE.name, expected, text)?;
     let error = &answer.error;
     let message = error.message.0.as_deref().unwrap_or_default();
-    let reason = error.errors.0.iter().find_map(|one| member(one, "reason")).unwrap_or_default();
+    let mut reports = error.errors.0.iter().chain(&error.details.0);
+    let reason = reports.find_map(|one| member(one, "reason")).unwrap_or_default();
     let status = error.status.0.as_deref().unwrap_or_default();
     if error.code.0.is_some() || !message.is_empty() {
         return Err(SERVICE.report(error.code.0, &format!("{reason} {status}"), message));
@@ -107,10 +112,10 @@ pub fn results(text: &str) -> Result<Results, Error> {
         let tags = &item.page.tags.0;
         let tag = |name: &str| tags.iter().find_map(|tags| member(tags, name));
         found.push(Raw {
-            title: item.title.0.as_deref(),
+            title: present(&item.title).or(present(&item.html_title)),
             url: item.link.0.as_deref(),
-            snippet: item.snippet.0.as_deref(),
-            published: DATES.iter().find_map(|name| tag(name)),
+            snippet: present(&item.snippet).or(present(&item.html_snippet)),
+            published: DATES.iter().filter_map(|name| tag(name)).find(|text| day(text).is_some()),
             source: tag("og:site_name"),
         });
     }

@@ -4,7 +4,7 @@
 
 use carrel_jats::Jats;
 use carrel_pdk::Plugin;
-use carrel_pdk::testing::damage::{Numbers, check_every_prefix, damage};
+use carrel_pdk::testing::damage::check_every_prefix;
 
 mod support;
 
@@ -34,14 +34,7 @@ const PIECES: &[&str] = &[
 
 #[test]
 fn many_damaged_articles_give_a_document_or_an_error() {
-    let cases = fixtures().documents();
-    let mut numbers = Numbers::new(0x5EED_CA99_E112_3457);
-    for round in 0..2000 {
-        let (format, document) = &cases[round % cases.len()];
-        let mut document = document.clone();
-        damage(&mut document, PIECES, &mut numbers);
-        support::check(format, &document);
-    }
+    fixtures().check_damaged(2000, PIECES, |format, document| support::check(format, document));
 }
 
 #[test]

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! answer   {"query", "number_of_results", "results": [RESULT…], "unresponsive_engines": [[NAME, REASON]…]}
-//! RESULT   {"title", "url", "content", "publishedDate", "engines": [NAME…]}
+//! RESULT   {"title", "url", "content", "publishedDate" or "pubdate", "engines": [NAME…]}
 //! failure  {"error": TEXT}, or a page of markup
 //! ```
 
 use carrel_pdk::json::document;
 use carrel_pdk::json::lenient::{Count, List, Text, object};
 use carrel_pdk::{Action, Code, Error, FailureKind, Host};
-use carrel_websearch::{Raw, Results, Search, Service, answer};
+use carrel_websearch::answer::{self, present};
+use carrel_websearch::{Raw, Results, Search, Service, Words};
 
 use crate::request;
 
@@ -27,7 +28,7 @@ object! {
         "results" => results: Option<List<Item<'d>>>,
         "number_of_results" => number: Count,
         "unresponsive_engines" => unresponsive: List<List<Text<'d>>>,
-        "error" => error: Text<'d>,
+        "error" => error: Words,
     }
 }
 
@@ -38,6 +39,7 @@ object! {
         "url" => url: Text<'d>,
         "content" => content: Text<'d>,
         "publishedDate" => published: Text<'d>,
+        "pubdate" => pubdate: Text<'d>,
         "engines" => engines: List<Text<'d>>,
         "engine" => engine: Text<'d>,
     }
@@ -82,11 +84,12 @@ pub fn search(search: &Search, host: &dyn Host) -> Result<Results, Error> {
 pub fn results(text: &str) -> Result<Results, Error> {
     let expected = "an answer of SearXNG";
     let answer: Answer<'_> = document::read(SERVICE.name, expected, text)?;
-    if let (None, Some(words)) = (&answer.results, answer.error.0.as_deref()) {
-        return Err(SERVICE.report(None, "", words));
-    }
     let Some(items) = &answer.results else {
-        return Err(document::unexpected(expected, "an object without results", text));
+        return Err(if answer.error.is_empty() {
+            document::unexpected(expected, "an object without results", text)
+        } else {
+            SERVICE.report(None, "", &answer.error.0)
+        });
     };
     let mut found = Results::default();
     for item in &items.0 {
@@ -97,7 +100,7 @@ pub fn results(text: &str) -> Result<Results, Error> {
             title: item.title.0.as_deref(),
             url: item.url.0.as_deref(),
             snippet: item.content.0.as_deref(),
-            published: item.published.0.as_deref(),
+            published: present(&item.published).or(present(&item.pubdate)),
             source: engines,
         });
     }

@@ -1,15 +1,15 @@
 //! Answers of Serper → results, or its report. Pure but for [`search`].
 //!
 //! ```text
-//! answer   {"searchParameters": {…}, "organic": [RESULT…]}
+//! answer   {"searchParameters": {"q", …}, "organic": [RESULT…]}   beside lists of other kinds, which are not read
 //! RESULT   {"title", "link", "snippet", "date"}
 //! failure  {"message", "statusCode"}
 //! ```
 
 use carrel_pdk::json::document;
-use carrel_pdk::json::lenient::{Count, List, Text, object};
+use carrel_pdk::json::lenient::{Count, List, Members, Text, object};
 use carrel_pdk::{Error, Host};
-use carrel_websearch::{Raw, Results, Search, Service, answer};
+use carrel_websearch::{Raw, Results, Search, Service, Words, answer};
 
 use crate::request;
 
@@ -23,9 +23,10 @@ pub const SERVICE: Service = Service {
 object! {
     /// An answer.
     Answer {
+        "searchParameters" => parameters: Members<'d, Text<'d>>,
         "organic" => organic: Option<List<Item<'d>>>,
-        "message" => message: Text<'d>,
-        "error" => error: Text<'d>,
+        "message" => message: Words,
+        "error" => error: Words,
         "statusCode" => status: Count,
     }
 }
@@ -64,15 +65,17 @@ pub fn search(search: &Search, host: &dyn Host) -> Result<Results, Error> {
 pub fn results(text: &str) -> Result<Results, Error> {
     let expected = "an answer of Serper";
     let answer: Answer<'_> = document::read(SERVICE.name, expected, text)?;
-    let words = answer.message.0.as_deref().or(answer.error.0.as_deref());
-    let Some(items) = &answer.organic else {
-        return Err(match words {
-            Some(words) => SERVICE.report(answer.status.0, "", words),
-            None => document::unexpected(expected, "an object without organic results", text),
-        });
-    };
+    let reports = [&answer.message, &answer.error];
+    let report = reports.into_iter().find(|words| !words.is_empty());
+    if let (None, Some(words)) = (&answer.organic, report) {
+        return Err(SERVICE.report(answer.status.0, "", &words.0));
+    }
+    // An answer repeats the search; without results the list may be left out.
+    if answer.organic.is_none() && answer.parameters.0.is_empty() {
+        return Err(document::unexpected(expected, "an object without organic results", text));
+    }
     let mut found = Results::default();
-    for item in &items.0 {
+    for item in answer.organic.iter().flat_map(|items| &items.0) {
         found.push(Raw {
             title: item.title.0.as_deref(),
             url: item.link.0.as_deref(),

@@ -3,14 +3,13 @@
 //! ```text
 //! answer   {"query", "results": [RESULT…], "response_time"}
 //! RESULT   {"title", "url", "content", "score", "published_date"}
-//! failure  {"detail": {"error": TEXT}}   {"detail": TEXT}   {"error": TEXT}
+//! failure  {"detail": {"error": TEXT}}   {"detail": TEXT}   {"detail": [{"msg": TEXT}…]}   {"error": TEXT}
 //! ```
 
 use carrel_pdk::json::document;
-use carrel_pdk::json::lenient::{List, Object, Text, object};
+use carrel_pdk::json::lenient::{List, Text, object};
 use carrel_pdk::{Error, Host};
-use carrel_websearch::{Raw, Results, Search, Service, answer};
-use serde::de::MapAccess;
+use carrel_websearch::{Raw, Results, Search, Service, Words, answer};
 
 use crate::request;
 
@@ -25,8 +24,9 @@ object! {
     /// An answer.
     Answer {
         "results" => results: Option<List<Item<'d>>>,
-        "detail" => detail: Detail,
-        "error" => error: Text<'d>,
+        "detail" => detail: Words,
+        "error" => error: Words,
+        "message" => message: Words,
     }
 }
 
@@ -37,30 +37,6 @@ object! {
         "url" => url: Text<'d>,
         "content" => content: Text<'d>,
         "published_date" => published: Text<'d>,
-    }
-}
-
-/// A report: a text, or an object that holds one.
-#[derive(Debug, Default, Clone)]
-struct Detail(String);
-
-impl<'de> Object<'de> for Detail {
-    fn member<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
-        if key != "error" {
-            return Ok(false);
-        }
-        self.0 = map.next_value::<Text<'de>>()?.0.unwrap_or_default().into_owned();
-        Ok(true)
-    }
-
-    fn from_text(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for Detail {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        carrel_pdk::json::lenient::read_object(deserializer)
     }
 }
 
@@ -87,11 +63,10 @@ pub fn results(text: &str) -> Result<Results, Error> {
     let expected = "an answer of Tavily";
     let answer: Answer<'_> = document::read(SERVICE.name, expected, text)?;
     let Some(items) = &answer.results else {
-        let words = answer.error.0.as_deref().unwrap_or(&answer.detail.0);
-        return Err(if words.trim().is_empty() {
-            document::unexpected(expected, "an object without results", text)
-        } else {
-            SERVICE.report(None, "", words)
+        let reports = [&answer.error, &answer.detail, &answer.message];
+        return Err(match reports.into_iter().find(|words| !words.is_empty()) {
+            Some(words) => SERVICE.report(None, "", &words.0),
+            None => document::unexpected(expected, "an object without results", text),
         });
     };
     let mut found = Results::default();

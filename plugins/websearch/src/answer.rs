@@ -1,7 +1,9 @@
 //! Reads responses of providers by status and body, and says what their reports mean.
 
+use carrel_pdk::json::lenient::{List, Object, Text, read_object};
 use carrel_pdk::text::collapse;
 use carrel_pdk::{Action, Code, Error, Failure, FailureKind, Response, refusal};
+use serde::de::{MapAccess, SeqAccess};
 
 /// A provider, for messages.
 #[derive(Debug, Clone, Copy)]
@@ -98,6 +100,49 @@ impl Service {
     }
 }
 
+/// The words of a report: a text, an object with a text under one of the usual names, or a list of
+/// these, of which the first with words counts.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Words(pub String);
+
+impl Words {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.trim().is_empty()
+    }
+}
+
+impl<'de> Object<'de> for Words {
+    fn member<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+        if !matches!(key, "error" | "message" | "msg" | "detail" | "details") {
+            return Ok(false);
+        }
+        let words: Self = map.next_value()?;
+        if self.is_empty() {
+            *self = words;
+        }
+        Ok(true)
+    }
+
+    fn from_text(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    fn from_list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        let mut items = List::<Self>::default();
+        while let Some(item) = list.next_element()? {
+            items.0.push(item);
+        }
+        Ok(items.0.into_iter().find(|one| !one.is_empty()).unwrap_or_default())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Words {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_object(deserializer)
+    }
+}
+
 /// What a report is about, by its status, else by its words.
 pub fn trouble(status: Option<u64>, words: &str) -> Trouble {
     let lower = words.to_ascii_lowercase().replace(['_', '-'], " ");
@@ -109,13 +154,14 @@ pub fn trouble(status: Option<u64>, words: &str) -> Trouble {
         "daily",
         "monthly",
         "credit",
+        "budget",
         "billing",
         "payment",
         "usage limit",
         "plan limit",
         "quota",
     ]);
-    let names_period = says(&["per day", "daily", "monthly", "credit"]);
+    let names_period = says(&["per day", "daily", "monthly", "credit", "budget"]);
     let is_quota = long_term && (names_period || !short_term);
     let is_key = says(&[
         "api key",
@@ -128,10 +174,17 @@ pub fn trouble(status: Option<u64>, words: &str) -> Trouble {
         "accessnotconfigured",
         "permission denied",
         "authentication",
+        "access denied",
+        "not in plan",
+        "not in your plan",
+        "feature disabled",
     ]);
+    // A refused text, whoever asks.
+    let is_content = says(&["prohibited content", "moderation", "robots filter"]);
     match status {
         Some(402 | 432 | 433) => Trouble::Quota,
         Some(401 | 407) => Trouble::Key,
+        Some(403) if is_content => Trouble::Arguments,
         Some(403) if is_quota => Trouble::Quota,
         Some(403) if short_term => Trouble::Pause,
         Some(403) => Trouble::Key,
@@ -146,6 +199,11 @@ pub fn trouble(status: Option<u64>, words: &str) -> Trouble {
         }
         _ => Trouble::Arguments,
     }
+}
+
+/// A text that is there and not blank.
+pub fn present<'t>(text: &'t Text<'_>) -> Option<&'t str> {
+    text.0.as_deref().filter(|text| !text.trim().is_empty())
 }
 
 /// Parses a response's body with `parse`, or returns the error that the response stands for.
@@ -219,12 +277,37 @@ mod tests {
             (Some(400), "API key not valid. Please pass a valid API key.", Trouble::Key),
             (Some(422), "SUBSCRIPTION_TOKEN_INVALID", Trouble::Key),
             (Some(400), "Invalid Value", Trouble::Arguments),
+            (Some(402), "API_KEY_BUDGET_EXCEEDED", Trouble::Quota),
+            (None, "API_KEY_BUDGET_EXCEEDED", Trouble::Quota),
+            (Some(403), "PROHIBITED_CONTENT blocked by moderation", Trouble::Arguments),
+            (Some(403), "FEATURE_DISABLED", Trouble::Key),
+            (Some(400), "OPTION_NOT_IN_PLAN", Trouble::Key),
+            (Some(429), "QUOTA_LIMITED Request quota limit exceeded for plan.", Trouble::Quota),
+            (Some(429), "Request rate limit exceeded for plan.", Trouble::Pause),
             (Some(500), "api key", Trouble::Outage),
             (None, "Service unavailable", Trouble::Outage),
             (None, "Too many requests", Trouble::Pause),
             (None, "", Trouble::Arguments),
         ] {
             assert_eq!(trouble(status, words), found, "{status:?} {words}");
+        }
+    }
+
+    #[test]
+    fn words_are_found_in_every_usual_form() {
+        for (json, words) in [
+            (r#""a""#, "a"),
+            (r#"{"error": "a"}"#, "a"),
+            (r#"{"message": {"msg": "a"}}"#, "a"),
+            (r#"{"code": 1, "error": " ", "message": "a"}"#, "a"),
+            (r#"[{"loc": ["body"], "msg": "a", "type": "x"}, "b"]"#, "a"),
+            (r#"["", "b"]"#, "b"),
+            ("null", ""),
+            ("7", ""),
+            ("[]", ""),
+        ] {
+            let read: Words = carrel_pdk::json::from_str(json).unwrap();
+            assert_eq!(read.0, words, "{json}");
         }
     }
 

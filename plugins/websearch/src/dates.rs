@@ -1,65 +1,105 @@
 //! Dates of publication, as providers write them.
 
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+/// How names of months begin in the languages that providers write dates in, in lower
+/// case.
+const MONTHS: [&[&str]; 12] = [
+    &["jan", "ene", "gen", "ian", "янв"],
+    &["feb", "fév", "fev", "фев"],
+    &["mar", "mär", "mrz", "mrt", "maa", "мар"],
+    &["apr", "abr", "avr", "апр"],
+    &["may", "mai", "maj", "mei", "mag", "мая", "май"],
+    &["juin", "jun", "giu", "июн"],
+    &["juil", "jul", "lug", "июл"],
+    &["aug", "ago", "aoû", "aou", "авг"],
+    &["sep", "set", "сен"],
+    &["oct", "okt", "ott", "out", "окт"],
+    &["nov", "ноя"],
+    &["dec", "dez", "déc", "dic", "дек"],
+];
+/// Words between the parts of a date.
+const LINKS: [&str; 9] = ["de", "del", "of", "年", "月", "日", "년", "월", "일"];
+/// The most characters that are looked at.
+const HEAD: usize = 60;
 
-/// The day in `text` as `YYYY-MM-DD`: of an ISO date or time, `Mar 5, 2021`, `5 March 2021`, or
-/// `Fri, 05 Mar 2021 10:00:00 GMT`. `None` for other texts, such as `3 days ago`, which would need a
-/// clock, and for days that do not exist.
-pub(crate) fn day(text: &str) -> Option<String> {
+/// The day in `text` as `YYYY-MM-DD`, if it is one without doubt: an ISO date or time; numbers with
+/// the year first; numbers with the year last that have dots, or that only one order makes a day
+/// (`25/03/2021`); `20210305`; `2021年3月5日`; a day beside the name of its month, with a year
+/// (`Fri, 05 Mar 2021 10:00:00 GMT`). `None` for other texts, such as `3 days ago`, which would need
+/// a clock, and for days that do not exist.
+pub fn day(text: &str) -> Option<String> {
     let text = text.trim();
-    let iso = text.get(..10).filter(|head| {
-        head.bytes().enumerate().all(|(at, byte)| match at {
-            4 | 7 => byte == b'-',
-            _ => byte.is_ascii_digit(),
-        })
-    });
-    if let Some(head) = iso {
-        let behind = text.as_bytes().get(10);
-        if behind.is_some_and(u8::is_ascii_digit) {
-            return None;
+    let head = &text[..text.char_indices().nth(HEAD).map_or(text.len(), |(end, _)| end)];
+    let is_word = |part: &&str| !LINKS.contains(&part.to_lowercase().as_str());
+    let parts: Vec<&str> = parts(head).filter(is_word).collect();
+    match parts.as_slice() {
+        [whole, ..] if is_number(whole) && matches!(whole.len(), 8 | 14) => {
+            written(number(&whole[..4])?, number(&whole[4..6])?, number(&whole[6..8])?)
         }
-        return written(head[..4].parse().ok()?, head[5..7].parse().ok()?, head[8..].parse().ok()?);
-    }
-    let words: Vec<&str> = text
-        .split(|character: char| !character.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .take(4)
-        .collect();
-    let words = match words.as_slice() {
-        // A day of the week.
-        [first, rest @ ..]
-            if rest.len() == 3
-                && first.len() >= 2
-                && month(first).is_none()
-                && !starts_with_digit(first) =>
+        [year, month, day, ..]
+            if year.len() == 4 && [year, month, day].map(|one| is_number(one)) == [true; 3] =>
         {
-            rest
+            written(number(year)?, number(month)?, number(day)?)
         }
-        [first, second, third, ..] => &[*first, *second, *third],
-        _ => return None,
-    };
-    let [first, second, year] = words else { return None };
-    let (month, day) = match (month(first), month(second)) {
-        (Some(month), None) => (month, second),
-        (None, Some(month)) => (month, first),
-        _ => return None,
-    };
-    let day = day.trim_end_matches(|character: char| character.is_ascii_alphabetic());
-    if year.len() != 4 {
-        return None;
+        [one, other, year, ..]
+            if year.len() == 4 && [one, other, year].map(|one| is_number(one)) == [true; 3] =>
+        {
+            let has_dots =
+                head.trim_start_matches(|one: char| one.is_ascii_digit()).starts_with('.');
+            let (one, other, year) = (number(one)?, number(other)?, number(year)?);
+            match (written(year, other, one), written(year, one, other)) {
+                (day, _) if has_dots => day,
+                (Some(day), None) | (None, Some(day)) => Some(day),
+                (day, same) if day == same => day,
+                _ => None,
+            }
+        }
+        parts => named(parts),
     }
-    written(year.parse().ok()?, month, day.parse().ok()?)
 }
 
-fn starts_with_digit(word: &str) -> bool {
-    word.as_bytes().first().is_some_and(u8::is_ascii_digit)
+/// Numbers and words, one after another; other characters divide them.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(|one: char| !one.is_alphanumeric());
+        let is_digit = rest.chars().next()?.is_ascii_digit();
+        let same = |one: char| one.is_alphanumeric() && one.is_ascii_digit() == is_digit;
+        let (part, behind) = rest.split_at(rest.find(|one: char| !same(one)).unwrap_or(rest.len()));
+        rest = behind;
+        Some(part)
+    })
+}
+
+fn is_number(part: &str) -> bool {
+    part.starts_with(|one: char| one.is_ascii_digit())
+}
+
+fn number(part: &str) -> Option<u32> {
+    part.parse().ok()
+}
+
+/// A date with the name of its month. `mardi 5 mai`: the day stands before the name, if it can.
+fn named(parts: &[&str]) -> Option<String> {
+    let day_at = |at: Option<usize>| {
+        at.and_then(|at| parts.get(at)).filter(|part| is_number(part) && part.len() <= 2)
+    };
+    let before = |at: usize| {
+        // `1st March`: the ending of the number stands between.
+        let is_ending = at > 0 && parts[at - 1].len() <= 3;
+        day_at(at.checked_sub(1)).or_else(|| day_at(at.checked_sub(2)).filter(|_| is_ending))
+    };
+    let months = || (0..parts.len()).filter_map(|at| Some((at, month(parts[at])?)));
+    let (day, month) = months()
+        .find_map(|(at, month)| Some((before(at)?, month)))
+        .or_else(|| months().find_map(|(at, month)| Some((day_at(Some(at + 1))?, month))))?;
+    let year = parts.iter().find(|part| is_number(part) && part.len() == 4)?;
+    written(number(year)?, month, number(day)?)
 }
 
 fn month(word: &str) -> Option<u32> {
-    let head = word.get(..3)?.to_ascii_lowercase();
-    let place = MONTHS.iter().position(|month| *month == head)?;
-    u32::try_from(place + 1).ok().filter(|_| word.bytes().all(|byte| byte.is_ascii_alphabetic()))
+    let lower = word.to_lowercase();
+    let place = MONTHS.iter().position(|names| names.iter().any(|name| lower.starts_with(name)))?;
+    u32::try_from(place + 1).ok()
 }
 
 fn written(year: u32, month: u32, day: u32) -> Option<String> {
@@ -99,6 +139,41 @@ mod tests {
             ("", None),
             ("½ März 2021", None),
             ("日本 2021", None),
+            // Numbers.
+            ("2021/3/5", Some("2021-03-05")),
+            ("2021.03.05", Some("2021-03-05")),
+            ("2021. 3. 5.", Some("2021-03-05")),
+            ("2021年3月5日", Some("2021-03-05")),
+            ("2021년 3월 5일", Some("2021-03-05")),
+            ("20210305", Some("2021-03-05")),
+            ("20210305T101500Z", Some("2021-03-05")),
+            ("20210305101500", Some("2021-03-05")),
+            ("05.03.2021", Some("2021-03-05")),
+            ("5. 3. 2021", Some("2021-03-05")),
+            ("25/03/2021", Some("2021-03-25")),
+            ("03/25/2021 10:15", Some("2021-03-25")),
+            ("5/5/2021", Some("2021-05-05")),
+            ("05/03/2021", None),
+            ("05-03-21", None),
+            ("13/13/2021", None),
+            ("2021-03", None),
+            ("2021", None),
+            ("1614902400", None),
+            // Names.
+            ("Fri Mar  5 10:15:00 2021", Some("2021-03-05")),
+            ("Fri, 5 Mar 2021 10:15:00 +0000", Some("2021-03-05")),
+            ("2021 March 5", Some("2021-03-05")),
+            ("5. März 2021", Some("2021-03-05")),
+            ("5 mars 2021", Some("2021-03-05")),
+            ("1er août 2021", Some("2021-08-01")),
+            ("mardi 5 mai 2020", Some("2020-05-05")),
+            ("5 de marzo de 2021", Some("2021-03-05")),
+            ("5 out. 2021", Some("2021-10-05")),
+            ("5 января 2021 г.", Some("2021-01-05")),
+            ("1st of March 2021", Some("2021-03-01")),
+            ("Mar 2021", None),
+            ("5 Mar", None),
+            ("31 Feb 2021", None),
         ] {
             assert_eq!(day(text).as_deref(), found, "{text}");
         }

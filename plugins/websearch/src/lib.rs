@@ -15,7 +15,9 @@ pub mod results;
 pub mod testing;
 mod text;
 
-pub use answer::{Service, Trouble};
+pub use address::address;
+pub use answer::{Service, Trouble, Words};
 pub use arguments::{Accepts, Filter, Safe, Search, TimeRange};
+pub use dates::day;
 pub use results::{Raw, Results};
 pub use text::plain;

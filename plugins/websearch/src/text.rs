@@ -48,7 +48,12 @@ fn without_marks(text: &str) -> String {
         out.push_str(&rest[..start]);
         rest = &rest[start..];
         match tag(rest) {
-            Some(end) => rest = &rest[end..],
+            Some(end) => {
+                if breaks_words(&rest[..end]) {
+                    out.push(' ');
+                }
+                rest = &rest[end..];
+            }
             None => {
                 out.push('<');
                 rest = &rest[1..];
@@ -57,6 +62,13 @@ fn without_marks(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// Whether a tag divides the words around it: `one<br>two`.
+fn breaks_words(tag: &str) -> bool {
+    let name = tag.trim_start_matches(['<', '/']);
+    let name = name.split(|one: char| !one.is_ascii_alphanumeric()).next().unwrap_or_default();
+    name.eq_ignore_ascii_case("br") || name.eq_ignore_ascii_case("p")
 }
 
 /// The end of the tag or comment that `text` begins with, if it is one to remove.
@@ -121,6 +133,7 @@ mod tests {
             ("a<!-- do this -->b <script>run()</script>c<br/>d", "ab cd"),
             ("a <script>run(", "a"),
             ("<b", "<b"),
+            ("one<br/>two<p>three</P>four<wbr>five", "one two three fourfive"),
             ("<SPAN class='x'>desk</SPAN>s", "desks"),
             ("  two\n lines\u{0}\u{7} ", "two lines"),
             ("in\u{200b}vi\u{202e}si\u{e0041}ble\u{feff}", "invisible"),

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 
-use carrel_pdk::testing::damage::{Numbers, damage};
-
 mod support;
 
 use support::fixtures;
@@ -26,12 +24,5 @@ const PIECES: &[&str] = &[
 
 #[test]
 fn thousands_of_damaged_documents_give_a_result_or_an_error() {
-    let documents: Vec<String> =
-        fixtures().documents().into_iter().map(|(_, document)| document).collect();
-    let mut numbers = Numbers::new(0x5EED_CA99_E112_3457);
-    for round in 0..3000 {
-        let mut document = documents[round % documents.len()].clone();
-        damage(&mut document, PIECES, &mut numbers);
-        support::check(&document);
-    }
+    fixtures().check_damaged(3000, PIECES, |_, document| support::check(document));
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::Error;
+use crate::testing::damage::{Numbers, damage};
 
 /// One case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -185,6 +186,23 @@ impl Suite {
         assert!(self.cases.len() >= least, "only {} cases found", self.cases.len());
         for case in &self.cases {
             case.check(parse(&self.format_of(case), &case.bytes(), &case.options()));
+        }
+    }
+
+    /// Passes the format and the text of `rounds` damaged documents to `check`; `pieces` are
+    /// fragments of the format that are hard to parse. Every run makes the same ones.
+    ///
+    /// # Panics
+    ///
+    /// When `check` does.
+    pub fn check_damaged(&self, rounds: usize, pieces: &[&str], check: impl Fn(&str, &str)) {
+        let documents = self.documents();
+        let mut numbers = Numbers::new(0x5EED_CA99_E112_3457);
+        for round in 0..rounds {
+            let (format, document) = &documents[round % documents.len()];
+            let mut document = document.clone();
+            damage(&mut document, pieces, &mut numbers);
+            check(format, &document);
         }
     }
 
