@@ -21,6 +21,7 @@ FEATURES: Final = (
         "carrel.web.tool:make_tools",
         {"web": "carrel.web.command:web"},
         resources="carrel.web.artifacts.resources:make_resources",
+        extends="carrel.web.tool:extend_tools",
     ),
     Feature("citations", None, {"cite": "carrel.citations.command:cite"}),
     Feature(

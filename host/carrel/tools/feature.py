@@ -25,6 +25,8 @@ class Feature(NamedTuple):
         name: of its package.
         tools: a `HostToolMaker` as `MODULE:NAME`; None for a feature without tools.
         resources: a `HostResourceMaker` as `MODULE:NAME`; None for a feature without resources.
+        extends: a `HostToolExtender` as `MODULE:NAME`; None for a feature that leaves the tools of
+            others as they are.
         commands: name of a command of `carrel` → the command as `MODULE:NAME`.
     """
 
@@ -32,6 +34,7 @@ class Feature(NamedTuple):
     tools: str | None = None
     commands: Mapping[str, str] = {}
     resources: str | None = None
+    extends: str | None = None
 
 
 class HostToolMaker(Protocol):
@@ -46,5 +49,18 @@ class HostToolMaker(Protocol):
             plugins: the configuration's plugins.
             config: the configuration.
             manifests: of the enabled plugins whose manifests can be read.
+        """
+        ...
+
+
+class HostToolExtender(Protocol):
+    """Adds something of a feature to tools of other features, such as an argument."""
+
+    def __call__(self, tools: Sequence[HostTool], config: Config, /) -> Sequence[HostTool]:
+        """Returns the tools of all features in their order; most of them as they are.
+
+        Args:
+            tools: of all features.
+            config: the configuration.
         """
         ...

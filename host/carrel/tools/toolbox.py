@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from carrel.plugins.plugin import Plugin
     from carrel.telemetry import UpstreamState
 
-    from .feature import Feature, HostToolMaker
+    from .feature import Feature, HostToolExtender, HostToolMaker
     from .host_resources import HostResourceMaker, HostResources
     from .host_tool import HostTool
     from .prompts import Prompts
@@ -482,11 +482,19 @@ class Toolbox:
         return [spec for spec in manifest.tools if spec.name != _SEARCH]
 
     def _host_tools(self, manifests: Sequence[Manifest]) -> Iterator[tuple[str, HostTool]]:
+        names: list[str] = []
+        tools: Sequence[HostTool] = []
         for feature in self._features:
             if feature.tools is not None:
                 make: HostToolMaker = import_name(feature.tools)
-                for tool in make(self._plugin_set, self._config, manifests):
-                    yield feature.name, tool
+                made = make(self._plugin_set, self._config, manifests)
+                names += [feature.name] * len(made)
+                tools = [*tools, *made]
+        for feature in self._features:
+            if feature.extends is not None:
+                extend: HostToolExtender = import_name(feature.extends)
+                tools = extend(tools, self._config)
+        return zip(names, tools, strict=True)
 
     def _yields(self, holder: str, claimant: str) -> bool:
         """Returns whether a tool's name passes from another plugin to a built-in one."""

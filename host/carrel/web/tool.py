@@ -71,6 +71,26 @@ def make_tools(plugins: PluginSet, config: Config, manifests: Sequence[Manifest]
     return [*tools, *make_research_tools(plugins, config, sessions, search=search, pages=pages)]
 
 
+def extend_tools(tools: Sequence[HostTool], config: Config) -> list[HostTool]:
+    """Returns the tools of all features, see `carrel.tools.feature`: where the toolset `web` is on,
+    `paper_citation_graph` records what it finds in the session that a call names.
+    """
+    if not is_on(config) or not any(one.spec.name == _GRAPH for one in tools):
+        return list(tools)
+    from .research.recording import RecordedTool, SessionRecorder
+    from .research.sessions import open_sessions
+
+    recorder = SessionRecorder(open_sessions(config))
+    return [
+        RecordedTool(one, recorder, graph_sources, _GRAPH) if one.spec.name == _GRAPH else one
+        for one in tools
+    ]
+
+
+#: The tool of another feature that records what it finds.
+_GRAPH: Final = "paper_citation_graph"
+
+
 def _search_tool(searcher: Searcher, config: Config) -> HostTool:
     from .search.tool import WebSearchTool
 
@@ -82,6 +102,17 @@ def found_sources(_arguments: Mapping[str, Any], told: Mapping[str, Any]) -> lis
     from .research.sessions.session import Source
 
     return [Source(str(one["url"]), str(one["title"])) for one in told["results"]]
+
+
+def graph_sources(_arguments: Mapping[str, Any], told: Mapping[str, Any]) -> list[Source]:
+    """Returns the works of a citation graph that have an address, for a session of research."""
+    from .research.sessions.session import Source
+
+    return [
+        Source(str(one["url"]), str(one.get("title", "")))
+        for one in told.get("nodes", ())
+        if "url" in one
+    ]
 
 
 def page_source(_arguments: Mapping[str, Any], told: Mapping[str, Any]) -> list[Source]:

@@ -350,7 +350,7 @@ class TestOwnTools:
         assert told["papers"][0]["doi"] == DOI
         assert told["source"] == "router"
         assert answer.meta == {
-            "cached": False, "ageSeconds": 0, "maxAgeSeconds": 3600, "freshness": "fresh",
+            "cached": False, "age_seconds": 0, "max_age_seconds": 3600, "freshness": "fresh",
         }  # fmt: skip
         again = call("academic_search", query="walls", session_id=id_)
         assert (again.meta or {})["cached"] is True

@@ -86,6 +86,7 @@ class Node:
         told: dict[str, Any] = {
             "id": self.id,
             "ids": {one.type: one.id for one in self.ids},
+            "url": next((one.url for one in self.ids), None),
             "title": self.title,
             "authors": list(self.authors),
             "year": self.year,

@@ -109,6 +109,7 @@ def _spec() -> ToolSpec:
         "properties": {
             "id": _TEXT,
             "ids": {"type": "object"},
+            "url": {"description": "Of the work's page.", "type": "string"},
             "title": _TEXT,
             "authors": _TEXTS,
             "year": {"type": "integer"},

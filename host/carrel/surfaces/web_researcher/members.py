@@ -11,7 +11,7 @@ from carrel.surfaces.shape import Json
 _CAPITAL: Final = re.compile(r"[A-Z]")
 #: Members whose value has names of its own, such as those of providers.
 _OWN_NAMES: Final = frozenset({
-    "filters_applied", "filtersApplied", "provider_stats", "source_types", "structured_data",
+    "filters_applied", "provider_stats", "source_types", "structured_data",
 })  # fmt: skip
 
 

@@ -47,6 +47,7 @@ def graph_arguments(given: Arguments) -> Json:
         "max_nodes": 1 + 2 * _MOST,
         "details": True,
         "by_title": True,
+        **({"session_id": given["sessionId"]} if given.get("sessionId") else {}),
     }
 
 
@@ -86,7 +87,7 @@ def _paper(node: Mapping[str, Any], edge: Mapping[str, Any]) -> Json:
     ids = node["ids"]
     told: Json = {
         "title": node.get("title", "untitled"),
-        "url": _url(ids),
+        "url": node.get("url", ""),
         "source": _first(edge["sources"]),
         "doi": ids.get("doi"),
         "authors": node["authors"] or None,
@@ -98,17 +99,6 @@ def _paper(node: Mapping[str, Any], edge: Mapping[str, Any]) -> Json:
         "isInfluential": edge.get("influential"),
     }
     return {name: value for name, value in told.items() if value is not None}
-
-
-def _url(ids: Mapping[str, str]) -> str:
-    pages = {
-        "doi": "https://doi.org/",
-        "arxiv": "https://arxiv.org/abs/",
-        "pmid": "https://pubmed.ncbi.nlm.nih.gov/",
-        "openalex": "https://openalex.org/",
-        "s2": "https://www.semanticscholar.org/paper/",
-    }
-    return next((prefix + ids[kind] for kind, prefix in pages.items() if kind in ids), "")
 
 
 def _answering(edges: list[Json]) -> str:

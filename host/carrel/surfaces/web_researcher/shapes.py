@@ -26,6 +26,8 @@ _MOST: Final = 10
 #: Members of Carrel's results that the document does not have.
 _OWN: Final = ("session_warning", "filtered_out", "cached", "age_seconds")
 _RESULT: Final = ("title", "url", "snippet", "displayLink", "sourceReputation", "claimSignal")
+#: Members of `_meta` about the age of an answer.
+_AGE: Final[Mapping[str, str]] = {"age_seconds": "ageSeconds", "max_age_seconds": "maxAgeSeconds"}
 #: Members of `_meta` about the route of a search.
 _ROUTING: Final = (
     "provider_used", "providers_attempted", "fallback", "fallback_reason", "cache_hit",
@@ -59,7 +61,7 @@ _ARGUMENT: Final = re.compile(
 def metadata(meta: Mapping[str, Any], _result: Json) -> Json:
     """Returns `_meta` with the route of a search in a member of its own."""
     routing = {name: meta[name] for name in _ROUTING if name in meta}
-    told = without(meta, routing)
+    told = {_AGE.get(name, name): one for name, one in without(meta, routing).items()}
     return {**told, "routing": routing} if routing else told
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.errors import CarrelError
+from carrel.papers.errors import PaperError
 from carrel.text.printable import printable
 from carrel.tools.host_tool import HostAnswer, HostTool
 from carrel.web.answers import WebFailure, web_failure
@@ -115,10 +116,17 @@ class RecordedTool(HostTool):
         self._provider = provider
         super().__init__(_with_session(tool.spec), tool._limits)  # noqa: SLF001 - of the same class
 
+    def argument_faults(self, arguments: Mapping[str, Any]) -> list[str]:
+        """Returns the faults that the tool finds, and those of `session_id`."""
+        session_id = arguments.get("session_id", "-")
+        if not isinstance(session_id, str) or not 1 <= len(session_id) <= SESSION["maxLength"]:
+            return super().argument_faults(arguments)
+        return self._tool.argument_faults(_without_session(arguments))
+
     def answer(self, arguments: Mapping[str, Any], call: Call) -> dict[str, Any] | HostAnswer:
         """Calls the tool, and records what came of it."""
         session_id = arguments.get("session_id")
-        given = {name: value for name, value in arguments.items() if name != "session_id"}
+        given = _without_session(arguments)
         address = str(given.get("url", ""))
         counted = {} if self._provider is None else {self._provider: False}
         try:
@@ -128,7 +136,10 @@ class RecordedTool(HostTool):
                 self._recorder.record(session_id, (), [(address, web_failure(error))], counted)
             raise
         data = told.data if isinstance(told, HostAnswer) else told
-        if session_id:
+        if session_id and data.get("ok") is False:
+            failed = PaperError(data["error"]["code"], data["error"]["message"])
+            self._recorder.record(session_id, (), [(address, web_failure(failed))], counted)
+        elif session_id:
             found = self._sources_of(given, data)
             self._recorder.record(session_id, found, (), dict.fromkeys(counted, True))
         return told
@@ -136,6 +147,10 @@ class RecordedTool(HostTool):
     def close(self) -> None:
         """Closes the tool."""
         self._tool.close()
+
+
+def _without_session(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if name != "session_id"}
 
 
 def _with_session(spec: ToolSpec) -> ToolSpec:

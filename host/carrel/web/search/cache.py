@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from carrel.errors import CarrelError
+
 from .results import FRESH_SECONDS
 
 if TYPE_CHECKING:
@@ -23,14 +25,23 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _Turn:
-    """A search that is under way, and how many calls wait for it."""
+    """A search that is under way.
+
+    Attributes:
+        lock: held by the call that makes the answer.
+        users: calls that make it or wait for it.
+        failure: of the latest attempt, and when it failed.
+    """
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     users: int = 0
+    failure: tuple[float, CarrelError] | None = None
 
 
 class SearchCache(Generic[T]):
-    """Answers by their keys, in memory. Thread-safe. A search that fails leaves nothing.
+    """Answers by their keys, in memory. Thread-safe.
+
+    A search that fails leaves nothing, but the calls that waited for it fail with it.
 
     Args:
         clock: seconds, monotonic.
@@ -50,12 +61,21 @@ class SearchCache(Generic[T]):
             make: makes the answer; what it raises is raised here, and nothing is kept.
             call: that waits; with `refresh` it makes the answer anew.
         """
-        with self._turn(key, call):
-            if not call.refresh:
+        came = self._clock()
+        with self._turn(key, call) as (turn, waited):
+            if not call.refresh or waited:
                 known = self._get(key)
-                if known is not None:
+                if known is not None and (not call.refresh or known[1] <= self._clock() - came):
                     return known
-            answer = make()
+            if waited and turn.failure is not None and turn.failure[0] >= came:
+                raise turn.failure[1]
+            try:
+                answer = make()
+            except CarrelError as error:
+                # What ended only this call says nothing to the others.
+                if not call.cancelled and call.remaining > 0:
+                    turn.failure = self._clock(), error
+                raise
             with self._lock:
                 self._answers[key] = (self._clock(), answer)
                 self._answers.move_to_end(key)
@@ -76,16 +96,20 @@ class SearchCache(Generic[T]):
             return found[1], age
 
     @contextmanager
-    def _turn(self, key: str, call: Call) -> Iterator[None]:
-        """Lets one call at a time make an answer; the others then find it."""
+    def _turn(self, key: str, call: Call) -> Iterator[tuple[_Turn, bool]]:
+        """Lets one call at a time make an answer; the others then find it.
+
+        Yields the turn, and whether another call was making an answer before.
+        """
         with self._lock:
             turn = self._turns.setdefault(key, _Turn())
             turn.users += 1
         try:
-            while not turn.lock.acquire(timeout=0.05):
+            waited = not turn.lock.acquire(blocking=False)
+            while waited and not turn.lock.acquire(timeout=0.05):
                 call.check()
             try:
-                yield
+                yield turn, waited
             finally:
                 turn.lock.release()
         finally:

@@ -61,7 +61,7 @@ def search_command(session: Session, words: tuple[str, ...], as_json: bool, **op
         return OK
     _show(result.data)
     facts = result.meta or {}
-    age = f", {facts['ageSeconds']} s ago" if facts.get("cached") else ""
+    age = f", {facts['age_seconds']} s ago" if facts.get("cached") else ""
     complain(f"carrel: asked {facts.get('provider_used', 'nobody')}{age}")
     for name in facts.get("filters_not_applied", ()):
         complain(f"carrel: {facts['provider_used']} could not apply {printable(str(name), 40)}")
@@ -89,7 +89,7 @@ def _show_styled(told: dict[str, Any]) -> None:
     out = console()
     for place, one in enumerate(told["results"], start=1):
         out.print(text(f"{place}. {one['title']}", "bold"))
-        out.print(text(f"   {one['displayLink']}  {one['url']}", "dim"))
+        out.print(text(f"   {one['display_link']}  {one['url']}", "dim"))
         for line in _texts(one):
             out.print(text(line))
         out.print()
@@ -97,9 +97,9 @@ def _show_styled(told: dict[str, Any]) -> None:
 
 def _texts(one: dict[str, Any]) -> list[str]:
     date = f"{one['published']}: " if "published" in one else ""
-    shown = one.get("claimSignal") or one["snippet"]
+    shown = one.get("claim_signal") or one["snippet"]
     lines = [f"{date}{shown}"] if date or shown else []
-    reputation = one.get("sourceReputation")
+    reputation = one.get("source_reputation")
     if reputation is not None and reputation["tier"] != "high":
         lines.append(f"[{reputation['tier']}] {reputation['basis']}")
     return lines
@@ -108,7 +108,7 @@ def _texts(one: dict[str, Any]) -> list[str]:
 def _explain(told: dict[str, Any]) -> None:
     hints = told["hints"]
     complain("carrel: nothing found")
-    for one in hints["suggestedActions"]:
+    for one in hints["suggested_actions"]:
         if one["action"] == "remove_filter":
             complain(f"  leave out --{one['filter'].replace('_', '-')}")
         else:

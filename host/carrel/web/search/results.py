@@ -33,7 +33,7 @@ class Reputation:
     source: str
 
     def to_json(self) -> dict[str, str]:
-        """Returns the member `sourceReputation`."""
+        """Returns the member `source_reputation`."""
         return {"tier": self.tier, "basis": self.basis, "source": self.source}
 
 
@@ -68,16 +68,16 @@ class WebResult:
             "title": self.title,
             "url": self.url,
             "snippet": self.snippet,
-            "displayLink": self.display_link,
+            "display_link": self.display_link,
         }
         if self.published is not None:
             told["published"] = self.published
         if self.source is not None:
             told["source"] = self.source
         if self.reputation is not None:
-            told["sourceReputation"] = self.reputation.to_json()
+            told["source_reputation"] = self.reputation.to_json()
         if self.claim_signal is not None:
-            told["claimSignal"] = self.claim_signal
+            told["claim_signal"] = self.claim_signal
         return told
 
 
@@ -96,7 +96,7 @@ class SuggestedAction:
     providers: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Returns an item of `suggestedActions`."""
+        """Returns an item of `suggested_actions`."""
         told: dict[str, Any] = {"action": self.action}
         if self.filter is not None:
             told["filter"] = self.filter
@@ -123,8 +123,8 @@ class Hints:
         """Returns the member `hints`."""
         return {
             "reason": self.reason,
-            "filtersApplied": dict(self.filters),
-            "suggestedActions": [one.to_json() for one in self.actions],
+            "filters_applied": dict(self.filters),
+            "suggested_actions": [one.to_json() for one in self.actions],
         }
 
 
@@ -191,12 +191,12 @@ class SearchResults:
         told: dict[str, Any] = {
             "urls": [one.url for one in self.results],
             "query": self.query,
-            "resultCount": len(self.results),
+            "result_count": len(self.results),
             "results": [one.to_json() for one in self.results],
             "trust": TRUST,
         }
         if self.requested is not None:
-            told["requestedNumResults"] = self.requested
+            told["requested_num_results"] = self.requested
         if self.hints is not None:
             told["hints"] = self.hints.to_json()
         return told
@@ -211,9 +211,9 @@ class SearchResults:
             "cache_hit": self.cached,
             "latency_ms": round(routing.latency * 1000),
             "cached": self.cached,
-            "ageSeconds": int(self.age),
-            "maxAgeSeconds": FRESH_SECONDS,
-            "freshness": "cached" if self.cached else "live",
+            "age_seconds": int(self.age),
+            "max_age_seconds": FRESH_SECONDS,
+            "freshness": "cached" if self.cached else "fresh",
         }
         if routing.fallback_reason is not None:
             told["fallback_reason"] = routing.fallback_reason

@@ -197,6 +197,8 @@ class Router:
         seconds = float(told) if isinstance(told, (int, float)) else None
         if kind == "rate_limited":
             circuit.limited(seconds)
+            # No call passes before, whatever the provider says.
+            seconds = round(circuit.wait, 1)
         elif kind in {"unavailable", "blocked"} and run.call.remaining > 0:
             circuit.failed()
         else:

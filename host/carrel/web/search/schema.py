@@ -1,6 +1,7 @@
 """Defines the input and output schema of `web_search`.
 
-The names are those of the founding document, which has the tool under the same name.
+The arguments are those of the founding document, which has the tool under the same name; the
+members of the result are in snake_case, as those of every other tool.
 """
 
 from __future__ import annotations
@@ -95,16 +96,16 @@ _REPUTATION: Final[Schema] = {
 _RESULT: Final[Schema] = {
     "type": "object",
     "additionalProperties": False,
-    "required": ["title", "url", "snippet", "displayLink"],
+    "required": ["title", "url", "snippet", "display_link"],
     "properties": {
         "title": _TEXT,
         "url": _TEXT,
         "snippet": _TEXT,
-        "displayLink": {"description": "The host, for a person to judge.", "type": "string"},
+        "display_link": {"description": "The host, for a person to judge.", "type": "string"},
         "published": {"description": "YYYY-MM-DD.", "type": "string"},
         "source": {"description": "The site or the engines.", "type": "string"},
-        "sourceReputation": _REPUTATION,
-        "claimSignal": {
+        "source_reputation": _REPUTATION,
+        "claim_signal": {
             "description": "Of every result if claim is given; empty if no sentence fits.",
             "type": "string",
         },
@@ -115,11 +116,11 @@ _HINTS: Final[Schema] = {
     "description": "Only without results.",
     "type": "object",
     "additionalProperties": False,
-    "required": ["reason", "filtersApplied", "suggestedActions"],
+    "required": ["reason", "filters_applied", "suggested_actions"],
     "properties": {
         "reason": {"enum": ["no_match", "filters_too_restrictive"]},
-        "filtersApplied": {"type": "object", "additionalProperties": _TEXT},
-        "suggestedActions": {
+        "filters_applied": {"type": "object", "additionalProperties": _TEXT},
+        "suggested_actions": {
             "type": "array",
             "items": {
                 "type": "object",
@@ -138,13 +139,13 @@ _HINTS: Final[Schema] = {
 OUTPUT_SCHEMA: Final[Schema] = {
     "type": "object",
     "additionalProperties": False,
-    "required": ["urls", "query", "resultCount", "results", "trust"],
+    "required": ["urls", "query", "result_count", "results", "trust"],
     "properties": {
         "urls": {"type": "array", "items": _TEXT},
         "query": _TEXT,
-        "resultCount": {"type": "integer", "minimum": 0},
+        "result_count": {"type": "integer", "minimum": 0},
         "results": {"type": "array", "items": _RESULT},
-        "requestedNumResults": {"description": "What was asked, if clamped.", "type": "integer"},
+        "requested_num_results": {"description": "What was asked, if clamped.", "type": "integer"},
         "hints": _HINTS,
         "trust": {"const": TRUST},
     },

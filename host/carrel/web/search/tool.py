@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _DESCRIPTION: Final = """\
 WHEN TO USE: Find web pages by words; then read one with web_read.
 INPUTS: query; filters; claim, to see which snippet bears on it.
-OUTPUTS: results with title, url, snippet, displayLink; hints if there are none.
+OUTPUTS: results with title, url, snippet, display_link; hints if there are none.
 COSTS: One request to a search provider, which may cost money; none for the same search within \
 half an hour.
 SIDE EFFECTS: None.

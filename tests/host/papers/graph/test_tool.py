@@ -77,7 +77,8 @@ def test_plugins_that_nobody_knew_make_a_graph(make: Make) -> None:
     assert (told["ok"], told["root"], told["total_visited"]) == (True, "doi:10.5555/root", 3)
     assert (told["truncated"], told["reasons"]) == (False, [])
     assert told["nodes"][1] == {
-        "id": "doi:10.5555/a", "ids": {"doi": "10.5555/a"}, "title": "A", "authors": [],
+        "id": "doi:10.5555/a", "ids": {"doi": "10.5555/a"},
+        "url": "https://doi.org/10.5555/a", "title": "A", "authors": [],
         "year": 1990, "type": "article-journal", "cited_by_count": 3, "depth": 1,
         "reached_by": "references", "sources": ["one", "two"],
     }  # fmt: skip

@@ -72,8 +72,8 @@ def test_results_are_a_list_on_stdout_and_the_provider_is_on_stderr(carrel: Run)
 def test_json_is_the_result_of_the_tool(carrel: Run) -> None:
     code, out, _ = carrel("web", "search", "walled desks", "--json", "--claim", "monks")
     told = json.loads(out)
-    assert (code, told["resultCount"]) == (0, 2)
-    assert told["results"][0]["claimSignal"].startswith("A walled desk")
+    assert (code, told["result_count"]) == (0, 2)
+    assert told["results"][0]["claim_signal"].startswith("A walled desk")
     assert told["trust"] == "untrusted-external-content"
 
 

@@ -297,8 +297,8 @@ class TestHints:
         told = explain_nothing(read_query({"query": "x"}), ["brave"], ["brave", "exa"]).to_json()
         assert told == {
             "reason": "no_match",
-            "filtersApplied": {},
-            "suggestedActions": [{"action": "try_different_provider", "providers": ["exa"]}],
+            "filters_applied": {},
+            "suggested_actions": [{"action": "try_different_provider", "providers": ["exa"]}],
         }
 
     def test_filters_are_named_and_may_be_removed(self) -> None:
@@ -307,8 +307,8 @@ class TestHints:
         )
         told = explain_nothing(asked, ["brave"], ["brave"]).to_json()
         assert told["reason"] == "filters_too_restrictive"
-        assert told["filtersApplied"] == {"site": "example.org", "time_range": "day"}
-        assert told["suggestedActions"] == [
+        assert told["filters_applied"] == {"site": "example.org", "time_range": "day"}
+        assert told["suggested_actions"] == [
             {"action": "remove_filter", "filter": "site"},
             {"action": "remove_filter", "filter": "time_range"},
         ]

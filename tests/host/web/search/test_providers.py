@@ -170,7 +170,7 @@ def test_an_answer_that_cannot_be_read_is_a_failure_and_is_not_kept(
     site.on("*", lambda _: replies.pop(0) if len(replies) > 1 else replies[0])
     search = open_search(provider)
     assert search.error().error_code == "upstream_unavailable"
-    assert search().data["resultCount"] > 0
+    assert search().data["result_count"] > 0
 
 
 def test_a_challenge_is_named_as_blocked(site: Upstream, open_search: OpenSearch) -> None:
@@ -208,7 +208,7 @@ def test_used_up_credits_fall_back_and_never_count(
 def test_odd_results_come_out_clean(site: Upstream, open_search: OpenSearch) -> None:
     site.on("*", lambda _: reply(answer_of("brave", "odd_results")))
     told = open_search("brave")(num_results=10).data
-    links = {one["title"]: one["displayLink"] for one in told["results"]}
+    links = {one["title"]: one["display_link"] for one in told["results"]}
     assert links["In other letters"] == "möbel.example"
     assert links["Mixed letters"] == "xn--exmple-4nf.org"
     assert "Hidden text" in links

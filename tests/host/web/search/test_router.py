@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +45,13 @@ def test_the_first_provider_answers(make_world: MakeWorld) -> None:
     assert told.to_json() == {
         "urls": ["https://desks.example.org/"],
         "query": "walled desks",
-        "resultCount": 1,
+        "result_count": 1,
         "results": [
             {
                 "title": "A desk",
                 "url": "https://desks.example.org/",
                 "snippet": "",
-                "displayLink": "desks.example.org",
+                "display_link": "desks.example.org",
             }
         ],
         "trust": "untrusted-external-content",
@@ -60,9 +63,9 @@ def test_the_first_provider_answers(make_world: MakeWorld) -> None:
         "cache_hit": False,
         "latency_ms": 0,
         "cached": False,
-        "ageSeconds": 0,
-        "maxAgeSeconds": 1800,
-        "freshness": "live",
+        "age_seconds": 0,
+        "max_age_seconds": 1800,
+        "freshness": "fresh",
     }
     assert world.asked() == {"brave": 1, "exa": 0}
 
@@ -83,8 +86,8 @@ def test_an_empty_answer_is_an_answer(make_world: MakeWorld) -> None:
     assert told.to_json()["urls"] == []
     assert told.to_json()["hints"] == {
         "reason": "filters_too_restrictive",
-        "filtersApplied": {"site": "example.org"},
-        "suggestedActions": [
+        "filters_applied": {"site": "example.org"},
+        "suggested_actions": [
             {"action": "remove_filter", "filter": "site"},
             {"action": "try_different_provider", "providers": ["exa"]},
         ],
@@ -100,7 +103,7 @@ def test_hints_name_only_providers_that_are_configured_and_healthy(make_world: M
         serper=found(),
     )
     error_of(world, provider="exa")
-    [action] = world.search().to_json()["hints"]["suggestedActions"]
+    [action] = world.search().to_json()["hints"]["suggested_actions"]
     assert action == {"action": "try_different_provider", "providers": ["serper"]}
 
 
@@ -195,8 +198,26 @@ def test_a_rate_limit_says_how_long_to_wait(make_world: MakeWorld) -> None:
     error = error_of(make_world(brave=LIMITED))
     assert error.extra["retry_after_seconds"] == 60
     assert "wait 60 s" in error.message
-    again = error_of(make_world(brave=failure("rate_limited", retry_after_seconds=7.0)))
-    assert again.extra["retry_after_seconds"] == 7
+
+
+@pytest.mark.parametrize(
+    ("asked", "seconds"),
+    [(7.0, 60), (0, 60), (-5.0, 60), (90, 90), (3600, 3600), (86_400.0, 3600), ("soon", 60)],
+)
+def test_the_seconds_of_a_rate_limit_are_those_of_the_circuit(
+    make_world: MakeWorld, asked: Any, seconds: float
+) -> None:
+    limited = failure("rate_limited", retry_after_seconds=asked)
+    world = make_world(brave=FakeProvider(Turns(limited, found())))
+    error = error_of(world)
+    assert error.extra["retry_after_seconds"] == seconds
+    assert f"wait {seconds} s" in error.message
+    world.clock.now += seconds - 1
+    refused = error_of(world)
+    assert refused.extra["attempts"][0]["outcome"] == "circuit_open"
+    assert refused.extra["retry_after_seconds"] == 1
+    world.clock.now += 1
+    assert world.search().meta()["provider_used"] == "brave"
 
 
 def test_an_answer_is_cached_and_a_failure_is_not(make_world: MakeWorld) -> None:
@@ -205,11 +226,160 @@ def test_an_answer_is_cached_and_a_failure_is_not(make_world: MakeWorld) -> None
     assert world.search().meta()["cached"] is False
     world.clock.now += 90
     meta = world.search().meta()
-    assert (meta["cached"], meta["cache_hit"], meta["ageSeconds"]) == (True, True, 90)
+    assert (meta["cached"], meta["cache_hit"], meta["age_seconds"]) == (True, True, 90)
     assert meta["freshness"] == "cached"
     assert world.asked() == {"brave": 2}
     world.clock.now += 1800
     assert world.search().meta()["cached"] is False
+
+
+def together(world: Any, count: int, **arguments: Any) -> list[Any]:
+    """Returns what `count` equal searches at the same time return or raise."""
+    outcomes: list[Any] = []
+    start = threading.Barrier(count)
+
+    def one() -> None:
+        start.wait()
+        try:
+            outcomes.append(world.search(**arguments))
+        except SourceError as error:
+            outcomes.append(error)
+
+    threads = [threading.Thread(target=one) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return outcomes
+
+
+def slow(answer: Any, count: int, world_of: Callable[[], Any]) -> FakeProvider:
+    """Returns a provider that answers when `count` searches wait for it."""
+
+    def answered(_arguments: Any) -> Any:
+        [turn] = world_of().searcher._cache._turns.values()
+        while turn.users < count:
+            time.sleep(0.001)
+        return answer
+
+    return FakeProvider(answered)
+
+
+@pytest.mark.parametrize("refresh", [False, True])
+def test_fifty_equal_searches_are_one_request(make_world: MakeWorld, refresh: bool) -> None:
+    worlds: list[Any] = []
+    worlds.append(make_world(brave=slow(found(), 50, lambda: worlds[0])))
+    call = Call("x", "y")
+    call.refresh = refresh
+    outcomes = together(worlds[0], 50, call=call)
+    assert [one.to_json()["result_count"] for one in outcomes] == [1] * 50
+    assert worlds[0].asked() == {"brave": 1}
+    assert sum(not one.cached for one in outcomes) == 1
+
+
+@pytest.mark.parametrize("error", [UNAVAILABLE, LIMITED, PAYMENT, KEY, BLOCKED])
+def test_fifty_equal_searches_share_a_failure(make_world: MakeWorld, error: Any) -> None:
+    worlds: list[Any] = []
+    worlds.append(make_world(brave=slow(error, 50, lambda: worlds[0])))
+    outcomes = together(worlds[0], 50)
+    assert len({one.message for one in outcomes}) == 1
+    assert worlds[0].asked() == {"brave": 1}
+
+
+def test_a_search_after_a_failure_asks_again(make_world: MakeWorld) -> None:
+    world = make_world(brave=FakeProvider(Turns(UNAVAILABLE, found())))
+    error_of(world)
+    assert world.search().cached is False
+
+
+def test_calls_that_wait_for_a_cancelled_search_make_their_own(make_world: MakeWorld) -> None:
+    first, entered, leave = Call("x", "y"), threading.Event(), threading.Event()
+
+    def answered(_arguments: Any) -> Any:
+        if entered.is_set():
+            return found()
+        entered.set()
+        leave.wait(10)
+        return Cancelled(plugin="x", tool="y")
+
+    world = make_world(brave=FakeProvider(answered))
+    ended: list[BaseException] = []
+
+    def cancelled() -> None:
+        with pytest.raises(Cancelled) as caught:
+            world.search(call=first)
+        ended.append(caught.value)
+
+    leader = threading.Thread(target=cancelled)
+    leader.start()
+    entered.wait(10)
+    outcomes: list[Any] = []
+    follower = threading.Thread(target=lambda: outcomes.append(world.search()))
+    follower.start()
+    [turn] = world.searcher._cache._turns.values()
+    while turn.users < 2:
+        time.sleep(0.001)
+    first.cancel()
+    leave.set()
+    leader.join()
+    follower.join()
+    assert len(ended) == 1
+    assert outcomes[0].meta()["provider_used"] == "brave"
+    assert world.asked() == {"brave": 2}
+
+
+def test_one_call_probes_an_open_circuit_and_the_others_wait(make_world: MakeWorld) -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    def answered(arguments: Any) -> Any:
+        if arguments["query"].startswith("fail"):
+            return UNAVAILABLE
+        entered.set()
+        leave.wait(10)
+        return found()
+
+    world = make_world(brave=FakeProvider(answered))
+    for number in range(5):
+        error_of(world, query=f"fail {number}")
+    world.clock.now += 61
+    probe = threading.Thread(target=lambda: world.search("probe"))
+    probe.start()
+    entered.wait(10)
+    refused = error_of(world, query="other")
+    assert refused.extra["attempts"][0]["outcome"] == "circuit_open"
+    leave.set()
+    probe.join()
+    assert world.search("other").meta()["provider_used"] == "brave"
+
+
+def test_a_probe_that_fails_opens_the_circuit_again(make_world: MakeWorld) -> None:
+    world = make_world(brave=UNAVAILABLE, exa=found())
+    for number in range(5):
+        world.search(f"q{number}")
+    world.clock.now += 61
+    assert world.search("probe").meta()["providers_attempted"] == ["brave", "exa"]
+    assert world.search("next").meta()["providers_attempted"] == ["exa"]
+
+
+@pytest.mark.parametrize("code", ["upstream_invalid", "timeout", "too_large", "trap"])
+def test_an_answer_that_cannot_be_read_goes_to_the_next_and_counts(
+    make_world: MakeWorld, code: str
+) -> None:
+    world = make_world(brave=failure(code), exa=found())
+    for number in range(6):
+        assert world.search(f"q{number}").meta()["provider_used"] == "exa"
+    assert world.asked() == {"brave": 5, "exa": 6}
+
+
+def test_without_any_key_every_variable_is_named(make_world: MakeWorld) -> None:
+    def missing(name: str) -> FakeProvider:
+        return FakeProvider(lambda _: found(), remedy=f"set CARREL_SECRET_{name}_API_KEY")
+
+    error = error_of(make_world(brave=missing("BRAVE"), exa=missing("EXA")))
+    assert error.error_code == "config"
+    assert "CARREL_SECRET_BRAVE_API_KEY" in error.message
+    assert "CARREL_SECRET_EXA_API_KEY" in error.message
+    assert (error.retryable, "alternatives" in error.extra) == (False, False)
 
 
 def test_filters_reach_the_provider(make_world: MakeWorld) -> None:
@@ -310,8 +480,8 @@ def test_a_claim_is_answered_on_every_result(make_world: MakeWorld) -> None:
 def test_reputation_is_shown_where_it_is_known(make_world: MakeWorld) -> None:
     world = make_world(brave=found("https://en.wikipedia.org/wiki/Carrel", "https://x.example/"))
     first, second = world.search().to_json()["results"]
-    assert first["sourceReputation"]["tier"] == "mixed"
-    assert "sourceReputation" not in second
+    assert first["source_reputation"]["tier"] == "mixed"
+    assert "source_reputation" not in second
 
 
 def test_a_cancelled_call_ends_and_does_not_count(make_world: MakeWorld) -> None:
@@ -331,4 +501,4 @@ def test_a_cancelled_call_ends_and_does_not_count(make_world: MakeWorld) -> None
 def test_one_result_is_the_least_and_more_than_ten_are_reported(make_world: MakeWorld) -> None:
     urls = [f"https://h{number}.example/" for number in range(20)]
     told = make_world(brave=found(*urls)).search(num_results=50).to_json()
-    assert (told["resultCount"], told["requestedNumResults"]) == (10, 50)
+    assert (told["result_count"], told["requested_num_results"]) == (10, 50)

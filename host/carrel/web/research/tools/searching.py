@@ -228,8 +228,8 @@ def freshness(age: float | None, most: float) -> dict[str, Any]:
     """
     return {
         "cached": age is not None,
-        "ageSeconds": int(age or 0),
-        "maxAgeSeconds": int(most),
+        "age_seconds": int(age or 0),
+        "max_age_seconds": int(most),
         "freshness": "fresh" if age is None else "cached",
     }
 
