@@ -118,6 +118,30 @@ class TestIdentifiers:
         told = verify(opened(one=knowing(WORK)), f"Brown, B. Volcanoes of the north. {DOI}")
         assert told["title_match"] == "mismatch"
         assert told["exists"] is True  # the work is there; it is another one
+        assert told["match_confidence"] == "low"
+        title = "the identifier is that of another title: On walled desks and their lamps"
+        assert told["reason"] == title
+        assert title in told["provenance"]
+
+    @pytest.mark.parametrize(
+        ("text", "differs"),
+        [
+            ("Green, A. (2019). On walled desks and their lamps.", "2019"),
+            ("Green 1998, On walled desks and their lamps, 2nd ed. 1999", "1998 and 1999"),
+            ("Green, A. (2020). On walled desks and their lamps.", None),
+            ("Green 2019, On walled desks and their lamps, Desk Review 2020", None),
+            ("Green. On walled desks and their lamps. Desk Review 3, pp. 1999-2005.", None),
+            ("On walled desks and their lamps 20201", None),
+        ],
+    )
+    def test_another_year_beside_a_doi_is_told_and_no_verdict(
+        self, opened: Opened, text: str, differs: str | None
+    ) -> None:
+        told = verify(opened(one=knowing(WORK)), f"{text} https://doi.org/{DOI}")
+        reason = f"the citation has the year {differs}, the record 2020" if differs else None
+        assert told.get("reason") == reason
+        assert (told["verification_status"], told["match_confidence"]) == ("confirmed", "high")
+        assert told["title_match"] == "match"
 
     def test_a_retraction_is_reported_with_its_notice(self, opened: Opened) -> None:
         told = verify(opened(one=knowing({**WORK, "updated_by": [RETRACTION]})), DOI)
@@ -247,6 +271,24 @@ class TestAudits:
         with pytest.raises(ArgumentError, match="bibliography"):
             read_entries("just a text", "auto")
         assert read_entries("[]", "auto") == ([], "csl-json", [])
+
+    def test_an_identifier_of_another_work_has_no_flag_and_is_not_ok(self, opened: Opened) -> None:
+        told = self.audit(
+            opened(one=knowing(WORK)),
+            {"doi": DOI, "title": "Volcanoes of the north", "date": "1999-05"},
+            {"doi": DOI, "title": WORK["title"], "date": "2019"},
+            {"doi": DOI, "title": WORK["title"], "date": "2020-07-01"},
+            {"doi": DOI},
+        )
+        assert [one["flags"] for one in told["entries"]] == [[], [], [], []]
+        assert told["summary"]["ok"] == 3
+        assert [one.get("reason") for one in told["entries"]] == [
+            "the identifier is that of another title: On walled desks and their lamps; "
+            "the citation has the year 1999, the record 2020",
+            "the citation has the year 2019, the record 2020",
+            None,
+            None,
+        ]
 
     def test_each_entry_has_its_flags_and_the_summary_counts_them(self, opened: Opened) -> None:
         dead, refused = "https://example.org/dead", "https://example.org/refused"

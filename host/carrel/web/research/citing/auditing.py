@@ -14,7 +14,6 @@ from carrel.web.research.side_by_side import side_by_side
 
 from .evidence import Evidence
 from .notices import status_in_record
-from .titles import compare_title
 
 if TYPE_CHECKING:
     from carrel.exchange import Call
@@ -76,7 +75,8 @@ def audit(
     for one in told:
         for flag in one["flags"]:
             counts[_COUNTS[flag]] += 1
-    summary = {"total": len(told), **counts, "ok": sum(not one["flags"] for one in told)}
+    sound = sum(not one["flags"] and one.get("title_match") != "mismatch" for one in told)
+    summary = {"total": len(told), **counts, "ok": sound}
     result: dict[str, Any] = {
         "source": origin,
         "entry_count": len(told),
@@ -132,8 +132,7 @@ def _looked_up(
             return evidence
         verifier.add_work(evidence, found.merged, "high")
         evidence.status = "confirmed"
-        if entry.title:
-            evidence.title = compare_title(entry.title, found.merged.work)
+        evidence.compare(entry.title, entry.year)
         evidence.notice = status_in_record(found.merged.work)
         if evidence.notice is None:
             verifier.add_notices(evidence, entry.identifier.id, call)

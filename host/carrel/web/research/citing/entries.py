@@ -38,6 +38,7 @@ class AuditEntry:
         url: of a page, not of the identifier.
         claim: that the entry is cited for.
         fault: what is wrong with its identifier; empty for nothing.
+        year: of publication; empty if it has none.
     """
 
     title: str = ""
@@ -46,6 +47,7 @@ class AuditEntry:
     url: str = ""
     claim: str = ""
     fault: str = ""
+    year: str = ""
 
 
 def read_entries(text: str, format_: str) -> tuple[list[AuditEntry], str, list[str]]:
@@ -82,7 +84,8 @@ def _of_members(one: Mapping[str, Any]) -> AuditEntry:
         url = "" if identifier is not None else url
     parts = [str(one.get(name, "")) for name in ("author", "date", "title", "site")]
     reference = ". ".join(filter(None, parts))
-    return AuditEntry(title, reference, identifier, url, str(one.get("claim", "")), fault)
+    year, claim = str(one.get("date", "")), str(one.get("claim", ""))
+    return AuditEntry(title, reference, identifier, url, claim, fault, year)
 
 
 def _of_item(item: Item) -> AuditEntry:
@@ -105,7 +108,12 @@ def _of_item(item: Item) -> AuditEntry:
     title = text_of(item, "title")
     parts = [", ".join(names), year, title, text_of(item, "container-title")]
     return AuditEntry(
-        title, ". ".join(filter(None, parts)), identifier, url, "", "" if identifier else fault
+        title,
+        ". ".join(filter(None, parts)),
+        identifier,
+        url,
+        fault="" if identifier else fault,
+        year=year,
     )
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from carrel.web.research.claims import Coverage
 
+from .titles import compare_title, other_year
+
 if TYPE_CHECKING:
     from carrel.records import MergedWork
 
@@ -34,7 +36,7 @@ class Evidence:
         claim: how much of the claim the source speaks about; None without a claim.
         claim_url: the address that was read for the claim.
         provenance: who said what, one line each.
-        reason: why the status is not `confirmed`.
+        reason: why the status is not `confirmed`, or what of the citation differs.
     """
 
     status: Status = "uncertain"
@@ -54,6 +56,29 @@ class Evidence:
     def exists(self) -> bool:
         """Whether something answers to the citation with high confidence."""
         return self.status == "confirmed"
+
+    def compare(self, title: str, year: str) -> None:
+        """Compares texts of the citation with the work that its identifier names.
+
+        An identifier of another work is a work that exists, and not the cited one.
+
+        Args:
+            title: text that may have the title.
+            year: text that may have the year.
+        """
+        if self.merged is None:
+            return
+        work = self.merged.work
+        if title:
+            self.title = compare_title(title, work)
+        differs = other_year(year, work)
+        if self.title == "mismatch":
+            self.confidence = "low"
+            named = f"the identifier is that of another title: {work.title}"
+            differs = f"{named}; {differs}" if differs else named
+        if differs:
+            self.reason = differs
+            self.provenance.append(differs)
 
     def claim_members(self, claim: str) -> dict[str, Any]:
         """Returns the members about a claim."""

@@ -1,4 +1,4 @@
-"""Compares the text of a citation with the title of the work that its identifier names."""
+"""Compares the text of a citation with title and year of the work that its identifier names."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ _SAME: Final = 0.8
 #: Words that are in no title of the work from which it is another one.
 _STRANGE: Final = 2
 _NUMBER: Final = re.compile(r"[0-9]+[a-z]?")
+#: A year; not a part of a longer number, and no page of a range.
+_YEAR: Final = re.compile(r"(?<![0-9\u2013-])(1[5-9][0-9]{2}|20[0-9]{2})(?![0-9\u2013])(?!-[0-9]{4})")
 #: Words of citations that belong to no title.
 _PARTS: Final = frozenset(
     str.split("""
@@ -47,6 +49,20 @@ def compare_title(text: str, work: Work) -> TitleMatch:
         return "match"
     strange = [one for one in given if one not in title and one not in _known(work)]
     return "mismatch" if len(strange) >= _STRANGE else "not_checked"
+
+
+def other_year(text: str, work: Work) -> str:
+    """Returns in words that a text names another year than a work has; empty if it does not.
+
+    Args:
+        text: of the citation, without the identifier and without addresses.
+        work: that the identifier names.
+    """
+    given = list(dict.fromkeys(_YEAR.findall(text)))
+    year = (work.issued or "")[:4]
+    if not given or not year or year in given:
+        return ""
+    return f"the citation has the year {' and '.join(given[:3])}, the record {year}"
 
 
 def _known(work: Work) -> set[str]:

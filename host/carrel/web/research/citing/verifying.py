@@ -22,7 +22,6 @@ from carrel.web.research.claims import UNAVAILABLE, cover
 
 from .evidence import Confidence, Evidence
 from .notices import status_of
-from .titles import compare_title
 
 if TYPE_CHECKING:
     from carrel.config import Config
@@ -152,7 +151,7 @@ class CitationVerifier:
             return evidence
         self.add_work(evidence, found.merged, "high")
         evidence.status = "confirmed"
-        evidence.title = compare_title(text, found.merged.work)
+        evidence.compare(text, text)
         self.add_notices(evidence, known.id, call)
         return evidence
 
