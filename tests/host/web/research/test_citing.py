@@ -282,10 +282,10 @@ class TestAudits:
         )
         assert [one["flags"] for one in told["entries"]] == [[], [], [], []]
         assert told["summary"]["ok"] == 3
+        year = "the citation has the year {}, the record 2020"
         assert [one.get("reason") for one in told["entries"]] == [
-            "the identifier is that of another title: On walled desks and their lamps; "
-            "the citation has the year 1999, the record 2020",
-            "the citation has the year 2019, the record 2020",
+            f"the identifier is that of another title: {WORK['title']}; {year.format(1999)}",
+            year.format(2019),
             None,
             None,
         ]

@@ -18,7 +18,9 @@ _SAME: Final = 0.8
 _STRANGE: Final = 2
 _NUMBER: Final = re.compile(r"[0-9]+[a-z]?")
 #: A year; not a part of a longer number, and no page of a range.
-_YEAR: Final = re.compile(r"(?<![0-9\u2013-])(1[5-9][0-9]{2}|20[0-9]{2})(?![0-9\u2013])(?!-[0-9]{4})")
+_YEAR: Final = re.compile(
+    r"(?<![0-9\u2013-])(1[5-9][0-9]{2}|20[0-9]{2})(?![0-9\u2013])(?!-[0-9]{4})"
+)
 #: Words of citations that belong to no title.
 _PARTS: Final = frozenset(
     str.split("""

@@ -114,8 +114,18 @@ class ResearchSession:
 
     def superseded_by(self, step: ResearchStep) -> int | None:
         """Returns the number of the last step that revises a step, if there is one."""
-        later = self.steps[self.steps.index(step) + 1 :]
-        return next((one.number for one in reversed(later) if one.revises == step.number), None)
+        place = next(at for at, one in enumerate(self.steps) if one is step)
+        return self.superseded()[place]
+
+    def superseded(self) -> list[int | None]:
+        """Returns for each step the number of the last step that revises it, None without one."""
+        revised: dict[int, int] = {}
+        told = []
+        for one in reversed(self.steps):
+            told.append(revised.get(one.number))
+            if one.revises is not None:
+                revised.setdefault(one.revises, one.number)
+        return told[::-1]
 
     def add_sources(self, found: Iterable[Source]) -> None:
         """Adds sources whose address is new, while there is room."""

@@ -40,14 +40,13 @@ def step_view(session: ResearchSession, step: ResearchStep) -> dict[str, Any]:
 def step_lines(session: ResearchSession) -> list[dict[str, Any]]:
     """Returns one line for each step."""
     told = []
-    for step in session.steps:
+    for step, later in zip(session.steps, session.superseded(), strict=True):
         line: dict[str, Any] = {
             "step_number": step.number,
             "one_liner": step.line,
             "branch_id": step.branch,
             "confidence": step.confidence,
         }
-        later = session.superseded_by(step)
         if later is not None:
             line["superseded_by"] = later
         told.append(line)
