@@ -155,6 +155,27 @@ WEB_RESEARCHER: dict[str, str] = {
         "web_search: hints only on a zero-result response: reason, filtersApplied, actions."
     ),
     "web-researcher:search-empty": "web_search: no results are an empty urls array, no error.",
+    "web-researcher:search-alternatives": (
+        "web_search: suggested providers are configured and healthy ones only."
+    ),
+    "web-researcher:search-provider": (
+        "web_search: an unknown provider is an error that lists all, without duplicates."
+    ),
+    "web-researcher:search-setup": "web_search: a missing key is an error that says what to set.",
+    "web-researcher:search-wait": (
+        "web_search: a rate limit suggests to wait 60 s, or another provider."
+    ),
+    "web-researcher:search-routing": (
+        "web_search: several providers are asked by priority, with a circuit breaker for each."
+    ),
+    "web-researcher:search-lens-engine": "web_search: a lens with a cx asks that engine.",
+    "web-researcher:search-lens-sites": "web_search: a lens without one names its sites.",
+    "web-researcher:search-lens-site": "web_search: site cannot be combined with lens.",
+    "web-researcher:search-time-range": "web_search: time_range restricts the date.",
+    "web-researcher:search-unique": "web_search: URLs are there once.",
+    "web-researcher:search-cached": "web_search: answers are cached for 30 minutes.",
+    "web-researcher:search-key": "web_search: the cache key is a SHA-256 of all parameters.",
+    "web-researcher:search-session": "web_search: sessionId adds the results to a session.",
     "web-researcher:search-errors": (
         "web_search: unknown provider, missing key, rate limit are structured errors."
     ),

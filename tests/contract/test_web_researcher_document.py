@@ -248,6 +248,12 @@ async def _drive(client: Client, answers: Session) -> None:
         "export": ("research_export", {"sessionId": id_, "verify_links": True}),
         "export json": ("research_export", {"sessionId": id_, "format": "json"}),
         "own bibliography": ("format_bibliography", {"style": "bibtex", "sessionId": id_}),
+        "linked search": (
+            "web_search",
+            {"query": "walled desks", "claim": "lamps", "num_results": 99, "sessionId": id_},
+        ),
+        "failed search": ("web_search", {"query": "busy", "sessionId": id_}),
+        "searched session": ("get_research_session", {"sessionId": id_}),
     }  # fmt: skip
     for name, (tool, values) in later.items():
         answers.results[name] = await client.call_tool(tool, values)
@@ -525,6 +531,15 @@ def test_a_session_is_found_again_with_its_sources(answers: Session) -> None:
     line, error = answers.error("no step")
     assert "step 9 is not in the session, which has 2 steps" in line
     assert error["kind"] == "validation"
+
+
+@pytest.mark.requirement("web-researcher:search-session")
+def test_results_and_failures_of_searches_are_added_to_the_session(answers: Session) -> None:
+    assert answers.data("linked search")["urls"] == [one["url"] for one in FOUND]
+    told = answers.data("searched session")
+    assert [one["url"] for one in told["sources"]] == [one["url"] for one in FOUND]
+    assert told["providerStats"]["web_search"] == {"attempts": 2, "successes": 1}
+    answers.error("failed search")
 
 
 @pytest.mark.requirement("web-researcher:export")

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from carrel.errors import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 #: Kinds of failure, the one that a caller should see first; see `kind_of`.
 _ORDER: Final = (
     "validation", "auth", "payment", "rate_limited", "circuit_open", "blocked", "config",
-    "not_configured", "query_too_long", "unavailable",
+    "unavailable", "not_configured", "query_too_long",
 )  # fmt: skip
 #: Seconds to wait after a rate limit, if the provider does not say.
 _PAUSE: Final = 60.0
@@ -198,7 +199,7 @@ class Router:
         if kind == "rate_limited":
             circuit.limited(seconds)
             # No call passes before, whatever the provider says.
-            seconds = round(circuit.wait, 1)
+            seconds = float(ceil(circuit.wait))
         elif kind in {"unavailable", "blocked"} and run.call.remaining > 0:
             circuit.failed()
         else:

@@ -51,6 +51,7 @@ class TestCircuit:
         self.fail(circuit, FAILURES - 1)
         assert circuit.wait == 0
 
+    @pytest.mark.requirement("web-researcher:search-routing:limited")
     def test_a_429_opens_it_at_once_for_as_long_as_is_asked(self) -> None:
         circuit, _ = self.make()
         circuit.limited()
@@ -83,6 +84,7 @@ class TestCircuit:
         circuit.failed()
         assert circuit.wait == OPEN_SECONDS
 
+    @pytest.mark.requirement("web-researcher:search-routing:payment")
     def test_payment_errors_never_count(self) -> None:
         circuit, clock = self.make()
         for _ in range(20):
@@ -263,6 +265,7 @@ class TestClaim:
 
 
 class TestCleaning:
+    @pytest.mark.requirement("web-researcher:search-unique")
     def test_texts_are_cleaned_and_duplicates_left_out(self) -> None:
         raw = [
             result("https://example.org/a?utm_source=x", "A\u202e de\u200bsk\x07"),

@@ -69,6 +69,7 @@ def test_leaving_an_argument_out_changes_the_key(arguments: dict[str, Any]) -> N
         assert read_query(rest).key != whole.key
 
 
+@pytest.mark.requirement("web-researcher:search-key")
 def test_an_argument_that_is_new_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     members = {**INPUT_SCHEMA["properties"], "colour": {"type": "string"}}
     monkeypatch.setattr(queries, "INPUT_SCHEMA", {**INPUT_SCHEMA, "properties": members})
@@ -120,6 +121,7 @@ def test_a_number_outside_1_to_10_is_clamped_and_reported(
         ({"query": "x", "num_results": "many"}, "num_results"),
     ],
 )
+@pytest.mark.requirement("web-researcher:search-lens-site")
 def test_wrong_arguments_are_named(arguments: dict[str, Any], word: str) -> None:
     with pytest.raises(ArgumentError, match=word):
         read_query(arguments)

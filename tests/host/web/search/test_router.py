@@ -38,6 +38,7 @@ def error_of(world: Any, **arguments: Any) -> SourceError:
     return caught.value
 
 
+@pytest.mark.requirement("web-researcher:search-routing:priority")
 def test_the_first_provider_answers(make_world: MakeWorld) -> None:
     world = make_world(brave=found(), exa=found())
     told = world.search()
@@ -95,6 +96,7 @@ def test_an_empty_answer_is_an_answer(make_world: MakeWorld) -> None:
     assert "hints" not in world.search(provider="exa").to_json()
 
 
+@pytest.mark.requirement("web-researcher:search-alternatives")
 def test_hints_name_only_providers_that_are_configured_and_healthy(make_world: MakeWorld) -> None:
     world = make_world(
         brave={"results": []},
@@ -107,6 +109,7 @@ def test_hints_name_only_providers_that_are_configured_and_healthy(make_world: M
     assert action == {"action": "try_different_provider", "providers": ["serper"]}
 
 
+@pytest.mark.requirement("web-researcher:search-routing:circuit")
 def test_five_failures_open_the_circuit_and_a_probe_closes_it(make_world: MakeWorld) -> None:
     failing = [UNAVAILABLE] * 5
     world = make_world(brave=FakeProvider(Turns(*failing, found())), exa=found())
@@ -147,6 +150,7 @@ def test_a_forced_provider_has_no_fallback(make_world: MakeWorld) -> None:
     assert "use another provider: brave" in error.message
 
 
+@pytest.mark.requirement("web-researcher:search-provider")
 def test_an_unknown_provider_lists_all_without_duplicates(make_world: MakeWorld) -> None:
     world = make_world(brave=found(), lists=found())
     with pytest.raises(ArgumentError) as caught:
@@ -163,6 +167,7 @@ def test_a_provider_that_is_not_enabled_says_so(make_world: MakeWorld) -> None:
         world.search(provider="exa")
 
 
+@pytest.mark.requirement("web-researcher:search-setup")
 def test_a_missing_key_is_a_matter_of_the_configuration(make_world: MakeWorld) -> None:
     remedy = "api_key is not set; set CARREL_SECRET_BRAVE_API_KEY"
     world = make_world(brave=FakeProvider(lambda _: found(), remedy=remedy))
@@ -194,6 +199,7 @@ def test_of_several_failures_the_first_to_act_on_is_the_error(
     assert [one["provider"] for one in error.extra["attempts"]] == ["brave", "exa"]
 
 
+@pytest.mark.requirement("web-researcher:search-wait")
 def test_a_rate_limit_says_how_long_to_wait(make_world: MakeWorld) -> None:
     error = error_of(make_world(brave=LIMITED))
     assert error.extra["retry_after_seconds"] == 60
@@ -220,6 +226,7 @@ def test_the_seconds_of_a_rate_limit_are_those_of_the_circuit(
     assert world.search().meta()["provider_used"] == "brave"
 
 
+@pytest.mark.requirement("web-researcher:search-cached")
 def test_an_answer_is_cached_and_a_failure_is_not(make_world: MakeWorld) -> None:
     world = make_world(brave=FakeProvider(Turns(UNAVAILABLE, found())))
     error_of(world)
@@ -371,6 +378,7 @@ def test_an_answer_that_cannot_be_read_goes_to_the_next_and_counts(
     assert world.asked() == {"brave": 5, "exa": 6}
 
 
+@pytest.mark.requirement("web-researcher:search-setup:all")
 def test_without_any_key_every_variable_is_named(make_world: MakeWorld) -> None:
     def missing(name: str) -> FakeProvider:
         return FakeProvider(lambda _: found(), remedy=f"set CARREL_SECRET_{name}_API_KEY")
@@ -382,6 +390,15 @@ def test_without_any_key_every_variable_is_named(make_world: MakeWorld) -> None:
     assert (error.retryable, "alternatives" in error.extra) == (False, False)
 
 
+@pytest.mark.parametrize("code", ["upstream_unavailable", "upstream_invalid", "timeout"])
+def test_an_outage_is_told_before_what_is_not_configured(make_world: MakeWorld, code: str) -> None:
+    unset = FakeProvider(lambda _: found(), remedy="set CARREL_SECRET_EXA_API_KEY")
+    error = error_of(make_world(brave=failure(code), exa=unset))
+    assert (error.error_code, error.retryable) == ("upstream_unavailable", True)
+    assert "CARREL_SECRET_EXA_API_KEY" in error.message
+
+
+@pytest.mark.requirement("web-researcher:search-time-range")
 def test_filters_reach_the_provider(make_world: MakeWorld) -> None:
     world = make_world(brave=found())
     world.search(
@@ -439,6 +456,7 @@ class TestLens:
         assert told.meta()["lens_hosts"] == 5
         assert [one.display_link for one in told.results] == ["h1.example", "a.h11.example"]
 
+    @pytest.mark.requirement("web-researcher:search-lens-engine")
     def test_an_engine_of_its_own_is_asked_directly(
         self, make_world: MakeWorld, tmp_path: Path
     ) -> None:
@@ -450,6 +468,7 @@ class TestLens:
         assert "sites" not in google.asked[0]
         assert (told.meta()["fallback"], len(told.results)) == (False, 1)
 
+    @pytest.mark.requirement("web-researcher:search-lens-sites")
     def test_without_that_provider_the_hosts_are_named(
         self, make_world: MakeWorld, tmp_path: Path
     ) -> None:
