@@ -110,6 +110,7 @@ def test_a_session_of_another_key_is_not_found_and_not_removed(
     assert len(sessions.get(id_).steps) == 1
 
 
+@pytest.mark.long("load")
 def test_steps_beyond_the_most_cost_no_more_and_are_told(sessions: SessionStore) -> None:
     id_ = begin(sessions)
 
