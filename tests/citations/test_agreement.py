@@ -15,6 +15,8 @@ from citations.clusters import clusters
 from citations.differences import Agreement, compare, listing, summary
 from citations.works import works
 
+pytestmark = pytest.mark.long("programs")
+
 #: The share of all entries, and of the entries of one style, that must agree.
 ALL, EACH = 0.99, 0.97
 #: The share of citations in the text.

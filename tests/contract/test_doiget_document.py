@@ -27,6 +27,8 @@ from carrel.surfaces.doiget import shapes
 from support.stdio_client import StdioClient
 from support.surfaces import Answers, ask, recording, serve_command
 
+pytestmark = pytest.mark.long("surfaces")
+
 PACKAGE = Path(carrel.__file__).parent
 STORE = Path(__file__).parents[1] / "host" / "papers" / "doiget_store"
 STORED, PAPER, UNKNOWN, E_PRINT = "10.1234/desks", "10.1234/desk-1", "10.1234/none", "2401.12345"

@@ -32,6 +32,8 @@ from support.library_world import (
 from support.stdio_client import StdioClient
 from support.surfaces import Answers, ask, recording, serve_command
 
+pytestmark = pytest.mark.long("surfaces")
+
 PDF = Path(__file__).parents[1] / "fixtures" / "pdf" / "paper" / "document.pdf"
 DOI, PMID = "10.5555/new.2020", "99000777"
 RIS = "TY  - JOUR\nTI  - Two desks\nAU  - Reyes, Lea\nPY  - 2002\nER  - \n"

@@ -29,6 +29,8 @@ from support.library_world import crossref, crossref_work
 from support.surfaces import recording
 from support.web_world import HTML, record_pages, web_researcher, web_settings
 
+pytestmark = pytest.mark.long("surfaces")
+
 DOI = "10.5555/new.2020"
 PAGE, BIG, PLAIN = (f"https://example.org/{name}" for name in ("desks", "big", "plain"))
 WORDS = "A desk with walls on three sides keeps a reader from what the room does. " * 12

@@ -25,6 +25,8 @@ from support.pages import HOME, ROOT, Block, Page, pages, shows
 from support.shell import commands
 from support.tiny_registry import tiny_registry
 
+pytestmark = pytest.mark.long("snippets")
+
 #: The registry in the pages' commands; the test replaces it by its own.
 REGISTRY = "localhost:5000"
 RECORDING = "examples/recordings/arxiv-query"

@@ -16,7 +16,7 @@ from carrel.tools import Toolbox
 from .behaviours import CHEAP, Behaviour, hostile_document, hostile_reader
 from .conftest import plugin, well_behaved
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.long("flood")]
 
 
 @pytest.fixture(scope="module")

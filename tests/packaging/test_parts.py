@@ -12,6 +12,8 @@ import pytest
 
 from support.parts import ALL, LONG
 
+pytestmark = pytest.mark.long("builds")
+
 ROOT = Path(__file__).parents[2]
 
 #: Runs `scripts/test.py` with pytest's runs replaced by given exit codes; prints the commands.

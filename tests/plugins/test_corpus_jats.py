@@ -21,6 +21,8 @@ from carrel.plugins.schemas.schema import compile_schema
 from conftest import CORPUS
 from plugins import jats_oracle as oracle
 
+pytestmark = pytest.mark.long("corpus")
+
 ARTICLES = sorted((CORPUS / "jats").glob("*/*.gz")) if CORPUS.is_dir() else []
 #: A PubMed record among the captured articles.
 NOT_AN_ARTICLE = "pubmed-29768149.xml.gz"

@@ -19,6 +19,8 @@ from support.pubmed import BASE
 from support.toolboxes import MakeToolbox
 from support.upstream import Reply, Upstream
 
+pytestmark = pytest.mark.long("matrix")
+
 Row = tuple[str, str, bool]
 Make = Callable[..., Toolbox]
 

@@ -17,6 +17,8 @@ from carrel.config import Config
 from carrel.errors import CarrelError, LimitExceeded, SourceError
 from support.hostile_documents import MALFORMED, ODD, UNDECODABLE, feed, huge_text, large_feed
 
+pytestmark = pytest.mark.long("corpus")
+
 BAD: dict[str, bytes] = {
     **{name: text.encode() for name, text in MALFORMED.items()},
     **UNDECODABLE,

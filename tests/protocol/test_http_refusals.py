@@ -13,6 +13,8 @@ import pytest
 from carrel.server.http.refusals import REFUSALS
 from support.http_server import HttpServer, in_session, modern_headers, request
 
+pytestmark = pytest.mark.long("servers")
+
 #: Limits small enough to exceed them in a test.
 LIMITS: dict[str, Any] = {
     "max_body_bytes": 20_000,

@@ -18,6 +18,8 @@ import pytest
 from support.http_server import HttpServer
 from support.stdio_client import server_command
 
+pytestmark = pytest.mark.long("programs")
+
 SUPPORT = Path(__file__).parents[1] / "support"
 #: What each client sees.
 SEEN = {

@@ -17,6 +17,8 @@ from carrel.runtime.codecache import CodeCache, code_key
 from support.fetch_harness import until
 from support.stdio_client import StdioClient
 
+pytestmark = pytest.mark.long("matrix")
+
 STACK = 2**20
 #: Seconds that compiling may take on a busy machine.
 LONG = 120.0

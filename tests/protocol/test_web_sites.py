@@ -167,7 +167,7 @@ def deep(levels: int) -> dict[str, Any]:
     return last
 
 
-DEAD = {
+DEAD: dict[str, Any] = {
     "id": 3,
     "created_at": None,
     "author": None,

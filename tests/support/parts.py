@@ -25,6 +25,9 @@ LONG: Final = {
     "load": "servers under load, and how they end",
     "matrix": "all combinations of formats, tools and registries",
     "measure": "benchmarks",
+    "servers": "operation of servers over HTTP: metrics, traces, probes, logs, refusals",
+    "snippets": "the documentation's snippets",
+    "surfaces": "the documents of other servers, sentence by sentence",
     "programs": "comparisons with other programs, and other people's clients, browsers and servers",
 }
 ALL: Final = "python3 scripts/test.py --all"

@@ -34,7 +34,7 @@ const PIECES: &[&str] = &[
 
 #[test]
 fn many_damaged_articles_give_a_document_or_an_error() {
-    fixtures().check_damaged(2000, PIECES, |format, document| support::check(format, document));
+    fixtures().check_damaged(2000, PIECES, support::check);
 }
 
 #[test]

@@ -24,6 +24,8 @@ from support.manifests import manifest_text
 from support.registries import Registry, docker_registry
 from support.tiny_registry import TinyRegistry, digest_of, tiny_registry
 
+pytestmark = pytest.mark.long("matrix")
+
 ARXIV = Path(package.__file__).parent / "components" / "arxiv.wasm"
 MODULE = b"\0asm\x01\x00\x00\x00"
 

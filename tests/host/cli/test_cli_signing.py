@@ -23,6 +23,8 @@ from support.registries import Registry, docker_registry, peer
 from support.signed import artifact
 from support.signing_keys import SigningKeys
 
+pytestmark = pytest.mark.long("matrix")
+
 PASSWORD = {"COSIGN_PASSWORD": "a long sentence of your own"}
 COMPONENT = Path(carrel.__file__).parent / "components" / "arxiv.wasm"
 

@@ -18,6 +18,8 @@ from support.manifests import manifest_text
 
 from .conftest import Open
 
+pytestmark = pytest.mark.long("matrix")
+
 ARXIV = {"type": "arxiv", "id": "2307.90101"}
 HOST = {"host": "api.example.org", "methods": ["GET"]}
 KEY = {

@@ -13,6 +13,8 @@ from support.lookups import LOOP, A, found, lookup_of, one, says, source, trace
 
 from .conftest import Open
 
+pytestmark = pytest.mark.long("matrix")
+
 
 @pytest.mark.requirement("result:typed:no-false-empty")
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from carrel.oci.repository import Descriptor
 from support.staged_registry import BASIC, ELSEWHERE, REGISTRY, Staged
 from support.upstream import PUBLIC, Reply, Seen
 
+pytestmark = pytest.mark.long("flood")
+
 MANIFEST = json.dumps({"schemaVersion": 2, "mediaType": OCI_MANIFEST}).encode()
 TYPED = (("Content-Type", OCI_MANIFEST),)
 DATA = bytes(range(256)) * 64

@@ -27,6 +27,8 @@ from carrel.telemetry import Denial
 from support.http_server import command
 from support.operated_server import HOST, OperatedServer, an_upstream, eventually, probe_plugin
 
+pytestmark = pytest.mark.long("servers")
+
 
 def events(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]

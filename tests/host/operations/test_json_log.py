@@ -25,6 +25,8 @@ from support.http_server import in_session, request
 from support.operated_server import HOST, SECRET, OperatedServer
 from support.upstream import Reply, Upstream
 
+pytestmark = pytest.mark.long("servers")
+
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm5hIn0.c2lnbmF0dXJlLW9mLWFubmE"
 
 

@@ -22,6 +22,8 @@ from support.pages import page
 from support.registries import peer
 from support.upstream import Reply, Upstream
 
+pytestmark = pytest.mark.long("servers")
+
 ROOT = Path(__file__).resolve().parents[3]
 ALERTS = ROOT / "deploy" / "prometheus" / "alerts.yaml"
 DASHBOARD = ROOT / "deploy" / "grafana" / "carrel.json"

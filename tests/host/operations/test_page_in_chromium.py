@@ -14,6 +14,8 @@ from support.http_server import HttpServer
 from support.operated_server import HOST, OperatedServer, eventually
 from support.operations_page import HOSTILE, PageServer, hostile_view, invented_view
 
+pytestmark = pytest.mark.long("programs")
+
 TOKEN = "a-token-of-a-person"
 
 

@@ -18,6 +18,8 @@ from support.http_server import HttpServer, answer_of
 from support.operated_server import HOST, OperatedServer, an_upstream, eventually
 from support.upstream import Reply
 
+pytestmark = pytest.mark.long("servers")
+
 
 def ready(server: HttpServer) -> tuple[int, Any]:
     answer = server.http.get(server.url.removesuffix("/mcp") + "/readyz")

@@ -25,6 +25,8 @@ from support.operated_server import (
 )
 from support.upstream import Reply, Upstream
 
+pytestmark = pytest.mark.long("servers")
+
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 SPAN = "b7ad6b7169203331"
 

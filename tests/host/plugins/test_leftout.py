@@ -23,6 +23,8 @@ from support.guests import guest
 from support.manifests import manifest_text
 from support.stdio_client import MODERN, StdioClient
 
+pytestmark = pytest.mark.long("matrix")
+
 
 @pytest.fixture
 def config(tmp_path: Path, code_folder: Path) -> Config:

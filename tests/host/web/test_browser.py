@@ -25,6 +25,7 @@ from .conftest import OpenWeb, Web
 from .test_read import URL, WORDS, error_of, page
 
 pytestmark = [
+    pytest.mark.long("programs"),
     pytest.mark.alone,  # a browser that shares the processors misses its time limits
     pytest.mark.requirement("sandbox:hosts:browser"),
     pytest.mark.skipif(

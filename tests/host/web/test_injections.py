@@ -18,7 +18,7 @@ from .conftest import Web
 from .injection_corpus import WORDS, Case, corpus
 from .test_read import URL, page, serve
 
-pytestmark = pytest.mark.requirement("sandbox:parse:injections")
+pytestmark = [pytest.mark.requirement("sandbox:parse:injections"), pytest.mark.long("corpus")]
 
 CASES = corpus()
 

@@ -13,6 +13,8 @@ from support.citations import invented_graph
 
 from .test_formats import HOSTILE, hostile
 
+pytestmark = pytest.mark.long("programs")
+
 __all__ = ["hostile"]
 
 TITLE = "document.querySelector('#detail h3').textContent"
