@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from carrel.principal import LOCAL, Principal
-from carrel.server.http.admission import PLAIN, Admission
+from carrel.server.http.admission import PLAIN, RequestAdmission
 
 ALICE, BOB = Principal("alice"), Principal("bob")
 
@@ -27,13 +27,15 @@ async def turns(count: int) -> None:
         await asyncio.sleep(0)
 
 
-def asked(admission: Admission, principal: Principal, count: int) -> list[asyncio.Task[None]]:
+def asked(
+    admission: RequestAdmission, principal: Principal, count: int
+) -> list[asyncio.Task[None]]:
     return [asyncio.ensure_future(admission.admit(principal, {})) for _ in range(count)]
 
 
 @pytest.mark.anyio
 async def test_of_one_principal_one_request_is_admitted_in_a_turn_of_the_loop() -> None:
-    admission = Admission(20)
+    admission = RequestAdmission(20)
     flood = asked(admission, ALICE, 50)
     await turns(3)
     assert sum(one.done() for one in flood) <= 4
@@ -46,7 +48,7 @@ async def test_of_one_principal_one_request_is_admitted_in_a_turn_of_the_loop() 
 @pytest.mark.anyio
 async def test_a_principal_without_units_waits_until_it_has_some() -> None:
     clock = StillClock()
-    admission = Admission(20, clock=clock)
+    admission = RequestAdmission(20, clock=clock)
     admission.charge(ALICE, 250)  # 200 may be used at once, 100 more each second
     [held] = asked(admission, ALICE, 1)
     await asyncio.sleep(0.05)
@@ -59,7 +61,7 @@ async def test_a_principal_without_units_waits_until_it_has_some() -> None:
 
 @pytest.mark.anyio
 async def test_a_request_whose_client_vanishes_waits_no_longer() -> None:
-    admission = Admission(20, clock=StillClock())
+    admission = RequestAdmission(20, clock=StillClock())
     admission.charge(ALICE, 1e6)
     state: dict[str, Any] = {}
     held = asyncio.ensure_future(admission.admit(ALICE, state))
@@ -73,7 +75,7 @@ async def test_a_request_whose_client_vanishes_waits_no_longer() -> None:
 
 @pytest.mark.anyio
 async def test_at_the_end_of_the_server_all_are_admitted() -> None:
-    admission = Admission(20, clock=StillClock())
+    admission = RequestAdmission(20, clock=StillClock())
     admission.charge(ALICE, 1e6)
     held = asked(admission, ALICE, 30)
     await turns(2)
@@ -85,7 +87,7 @@ async def test_at_the_end_of_the_server_all_are_admitted() -> None:
 @pytest.mark.anyio
 async def test_principals_are_forgotten_when_they_have_all_their_units() -> None:
     clock = StillClock()
-    admission = Admission(20, clock=clock)
+    admission = RequestAdmission(20, clock=clock)
     for number in range(5000):
         clock.now += 0.01
         await admission.admit(Principal(f"p{number}"), {})
@@ -100,7 +102,7 @@ async def test_principals_are_forgotten_when_they_have_all_their_units() -> None
 
 @pytest.mark.anyio
 async def test_the_local_user_is_never_held() -> None:
-    admission = Admission(1, clock=StillClock())
+    admission = RequestAdmission(1, clock=StillClock())
     admission.charge(LOCAL, 1e6)
     for _ in range(1000):
         await admission.admit(LOCAL, {})
@@ -110,7 +112,7 @@ async def test_the_local_user_is_never_held() -> None:
 def test_a_call_of_any_kind_fits_into_the_rate_of_calls() -> None:
     """A principal that makes its calls a second, each by way of the SDK, is not held."""
     clock = StillClock()
-    admission = Admission(20, clock=clock)
+    admission = RequestAdmission(20, clock=clock)
 
     async def calls() -> None:
         for _ in range(400):

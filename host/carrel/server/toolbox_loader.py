@@ -140,6 +140,8 @@ class ToolboxLoader:
                 self._derived.move_to_end(principal)
                 return known
             await asyncio.shield(self._begin_deriving(principal))
+            # Awaiting a future that is done does not let its callbacks run, which keep the toolbox.
+            await asyncio.sleep(0)
 
     def _begin_deriving(self, principal: Principal) -> asyncio.Future[Toolbox]:
         running = self._deriving.get(principal)

@@ -53,7 +53,7 @@ class _Lane:
         self.timer: asyncio.TimerHandle | None = None
 
 
-class Admission:
+class RequestAdmission:
     """The lanes of all principals. Used on one event loop; the local user is never held.
 
     Args:

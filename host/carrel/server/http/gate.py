@@ -17,7 +17,7 @@ from carrel.config import HttpConfig, ServerConfig
 from carrel.principal import Principal
 from carrel.text.printable import printable
 
-from .admission import BY_SDK, BYTES, OPENS_SESSION, Admission
+from .admission import BY_SDK, BYTES, OPENS_SESSION, RequestAdmission
 from .connection import OWNER, REFUSED
 from .fields import check_fields
 from .formats import BOTH, Headers, OneEvent, ResponseOnly, Send, accepted, with_accept
@@ -73,7 +73,7 @@ class Gate:
         plain_calls: PlainCalls | None = None,
         identifier: Identifier | None = None,
         allowances: Allowances | None = None,
-        admission: Admission | None = None,
+        admission: RequestAdmission | None = None,
         scopes_for: ScopesFor = lambda _principal, _message: (),
         own_host: str | None = None,
         routes: Routes | None = None,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from carrel.server.toolbox_loader import ToolboxLoader
     from carrel.tools import Toolbox
 
-    from .admission import Admission
+    from .admission import RequestAdmission
     from .gate import ScopesFor
     from .identity import Identifier
 
@@ -295,17 +295,17 @@ class _Checks:
     ) -> None:
         self.identifier: Identifier | None = None
         self.allowances: Allowances | None = None
-        self.admission: Admission | None = None
+        self.admission: RequestAdmission | None = None
         self.scopes_for: ScopesFor = _no_scopes
         if identity is not None:
             from carrel.server.identity.scoping import Scoping
 
-            from .admission import Admission
+            from .admission import RequestAdmission
 
             grants = identity.grants
             self.identifier = identity.identifier(grants)
             self.allowances = identity.allowances(settings.patience_seconds)
-            self.admission = Admission(identity.settings.calls_per_second)
+            self.admission = RequestAdmission(identity.settings.calls_per_second)
             self.scopes_for = Scoping(loader, grants)
 
 
