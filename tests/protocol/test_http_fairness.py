@@ -6,6 +6,7 @@ times, first alone and then beside the flood; the ratio of both 99th percentiles
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -140,6 +141,8 @@ class Figures:
         )
 
 
+#: What is measured by default: a kind takes up to a minute. CARREL_FLOODS=all is all.
+SAMPLE = ("cheap", "parses")
 #: Open: what delays the others for longer than `UNNOTICED`.
 OPEN = {
     "slow": "some calls wait for one of the flood's responses, 250 ms",
@@ -150,6 +153,7 @@ KINDS = [
         kind, marks=[pytest.mark.xfail(reason=OPEN[kind], strict=False)] if kind in OPEN else []
     )
     for kind in ("cheap", "refused", "parses", "slow", "bodies", "results", "sessions")
+    if kind in SAMPLE or os.environ.get("CARREL_FLOODS") == "all"
 ]
 #: Kinds beside which the others call a tool that fetches.
 FETCHING = {"slow", "results"}
