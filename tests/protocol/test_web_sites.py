@@ -16,7 +16,7 @@ from carrel.fetch.recording import Recordings
 from support.surfaces import Answers, ask, serve_command
 from support.web_world import record_pages, web_settings
 
-pytestmark = pytest.mark.requirement("web:sites")
+pytestmark = pytest.mark.requirement("web:sites:replayed")
 
 WORDS = "A desk with walls keeps out the noise of a room. "
 BIG = "https://example.org/big"

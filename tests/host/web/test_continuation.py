@@ -61,7 +61,7 @@ def one_line(numbers: random.Random) -> bytes:
 FORMS: list[dict[str, Any]] = [{}, {"format": "text"}, {"mode": "raw"}, {"mode": "preview"}]
 
 
-@pytest.mark.requirement("web:parts")
+@pytest.mark.requirement("web:parts:joined")
 @pytest.mark.parametrize("form", FORMS, ids=["markdown", "text", "raw", "preview"])
 @pytest.mark.parametrize(
     ("make", "media_type"),
