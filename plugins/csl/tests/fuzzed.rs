@@ -120,9 +120,13 @@ fn the_time_grows_with_the_number_of_items() {
             })
             .collect();
         let request = json!({"style": style, "items": items}).to_string();
-        let start = Instant::now();
-        Csl::parse("process", &request).unwrap();
-        start.elapsed()
+        let run = |_| {
+            let start = Instant::now();
+            Csl::parse("process", &request).unwrap();
+            start.elapsed()
+        };
+        // The least of three: other programs use the processors too.
+        (0..3).map(run).min().unwrap()
     };
     let (small, large) = (time(200), time(1600));
     // Eight times the items: a quadratic processor would take 64 times as long.
