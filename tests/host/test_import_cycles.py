@@ -17,6 +17,8 @@ import pytest
 
 import carrel
 
+pytestmark = pytest.mark.long("matrix")
+
 PACKAGE = Path(carrel.__file__).parent
 TOP, DEFERRED, TYPES = "top", "deferred", "types"
 

@@ -16,7 +16,7 @@ from carrel.records.merge import FIELDS, UNITED
 from carrel.records.order import PRIMARY
 from support.works import WORKS
 
-pytestmark = pytest.mark.property
+pytestmark = [pytest.mark.property, pytest.mark.long("matrix")]
 
 SEVERAL = st.lists(WORKS, min_size=1, max_size=6)
 

@@ -22,6 +22,8 @@ from carrel.config import DEFAULT_PLUGINS
 from support.modules import answering_module, text_at
 from support.stdio_client import MODERN
 
+pytestmark = pytest.mark.long("servers")
+
 Mode = Literal["auto", "legacy"]
 MODES = pytest.mark.parametrize("mode", ["legacy", "auto"], ids=["handshake", "modern"])
 

@@ -13,6 +13,8 @@ from support.mcp_schema import assert_frames_valid
 from support.modules import answering_module, text_at
 from support.stdio_client import MODERN, StdioClient
 
+pytestmark = pytest.mark.long("servers")
+
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 TOLD = ("note:1", "note:2", "carrel://health", "no uri")
 

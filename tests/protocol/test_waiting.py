@@ -17,6 +17,8 @@ import trustme
 from support.stdio_client import MODERN, StdioClient
 from support.upstream import Reply, Upstream
 
+pytestmark = pytest.mark.long("servers")
+
 TESTS = Path(__file__).parents[1]
 SERVER = TESTS / "support" / "upstream_server.py"
 ARXIV = "export.arxiv.org"

@@ -23,6 +23,8 @@ from support.guests import guest
 
 from .test_pool import resident
 
+pytestmark = pytest.mark.long("matrix")
+
 RETURN = "(i32.store8 (i32.const 0) (i32.const {case})) (i32.store (i32.const 4) (i32.const {at}))"
 RETURN += " (i32.store (i32.const 8) (i32.const {length})) (return (i32.const 0))"
 MIB = 2**20

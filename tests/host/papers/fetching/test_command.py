@@ -19,6 +19,8 @@ from support.paper_world import LANDING, PaperWorld, page_reply, pdf_reply
 
 from .conftest import Papers
 
+pytestmark = pytest.mark.long("matrix")
+
 Run = Callable[..., tuple[int, str, str]]
 PLOS = "https://journals.plos.org"
 
