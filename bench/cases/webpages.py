@@ -47,7 +47,7 @@ def kept(bench: Workbench) -> Sequence[Row]:
             lambda: _time(lambda: read(f"/first/{next(numbers)}")),
             rounds=bench.rounds(100),
         )
-    what = "web_read of a kept page, end to end : of one that is requested"
+    what = "web_read of a cached page, end to end : of a page that is fetched"
     return [Row("web-kept", what, measured, counterpart, Bar(0.25))]
 
 
