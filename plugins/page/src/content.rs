@@ -20,9 +20,8 @@ pub(crate) struct Content {
 
 /// Chooses the text of a page.
 pub(crate) fn choose(tree: &Tree, shown: &Shown, title: &str, meta: &Meta) -> Content {
-    let hints = Hints::new(tree);
-    let measured = Measured::new(tree, &hints, &shown.gone);
-    let stats = measured.stats(&shown.gone);
+    let hints = Hints::new(tree, &shown.gone);
+    let (measured, stats) = Measured::new(tree, &hints, &shown.gone);
     let posts = posts::find(&measured, &shown.gone, &stats);
     let kind = kind::of_content(tree, &stats, meta, &posts);
     let selection = select(&measured, shown, title, kind, &posts);

@@ -198,12 +198,12 @@ pub(crate) struct Hints {
 }
 
 impl Hints {
-    /// Looks at the names of every element.
-    pub(crate) fn new(tree: &Tree) -> Self {
+    /// Looks at the names of every element that is not left out.
+    pub(crate) fn new(tree: &Tree, gone: &[bool]) -> Self {
         let mut known: HashMap<(&str, &str), Hint> = HashMap::new();
         let mut of = vec![Hint::default(); tree.len()];
         for (id, hint) in of.iter_mut().enumerate() {
-            if !tree.is_element(id) {
+            if gone[id] || !tree.is_element(id) {
                 continue;
             }
             let class = tree.attribute(id, "class").unwrap_or_default();

@@ -53,7 +53,7 @@ impl Wall {
 pub(crate) struct View {
     /// Its title and first headings, in lower case.
     head: String,
-    /// The beginning of its text, in lower case.
+    /// The beginning of its text, in lower case; empty for a page that is too long for a wall.
     text: String,
     /// Characters of its text, links included.
     chars: usize,
@@ -63,6 +63,8 @@ pub(crate) struct View {
     other: usize,
 }
 
+/// A page with this many characters is no wall.
+const LONGEST_WALL: usize = 6000;
 /// The most characters of the text that are searched.
 const LOOK: usize = 12_000;
 
@@ -105,7 +107,9 @@ impl View {
             }
             at += 1;
         }
-        view.text = carrel_pdk::text::collapse(&raw).to_lowercase();
+        if view.chars < LONGEST_WALL {
+            view.text = carrel_pdk::text::collapse(&raw).to_lowercase();
+        }
         view
     }
 
@@ -341,6 +345,9 @@ pub(crate) fn offers(text: &str) -> bool {
 
 /// Whether the page is shown in place of another one.
 pub(crate) fn wall(page: &str, view: &View, meta: &Meta) -> Option<Wall> {
+    if view.chars >= LONGEST_WALL {
+        return None;
+    }
     // An article about paywalls is longer than a paywall.
     let (short, small) = (view.chars < 700, view.chars < 1800);
     if small {
@@ -370,8 +377,8 @@ pub(crate) fn wall(page: &str, view: &View, meta: &Meta) -> Option<Wall> {
         return Some(Wall::Login);
     }
     let offers = view.count(&PAYWALL);
-    if (meta.not_free && view.chars < 6000 && offers > 0)
-        || (view.chars < 6000 && offers > 1 && contains_any(page, &WALLS))
+    if (meta.not_free && offers > 0)
+        || (offers > 1 && contains_any(page, &WALLS))
         || (view.chars < 2500 && offers > 1)
     {
         return Some(Wall::Paywall);

@@ -6,6 +6,7 @@
 //! chooses one result, and written as blocks ([`blocks`], [`inline`], [`table`], [`math`]).
 //! [`meta`] reads metadata from its tags, by the names of [`vocabulary`].
 
+mod ancestry;
 mod article;
 mod blocks;
 mod charset;

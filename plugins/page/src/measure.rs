@@ -105,14 +105,14 @@ pub(crate) struct Measured<'t> {
 }
 
 impl<'t> Measured<'t> {
-    /// Measures a page's texts.
-    pub(crate) fn new(tree: &'t Tree, hints: &'t Hints, gone: &[bool]) -> Self {
+    /// Measures a page's texts, and counts its elements as [`Measured::stats`] does.
+    pub(crate) fn new(tree: &'t Tree, hints: &'t Hints, gone: &[bool]) -> (Self, Vec<Stat>) {
         let of_text = |id| if gone[id] { None } else { tree.text(id) };
         let texts = (0..tree.len()).map(|id| of_text(id).map_or((0, 0), measure)).collect();
         let roles = (0..tree.len()).map(|id| Role::of(tree, id)).collect();
         let (runs, as_paragraph) = (vec![Vec::new(); tree.len()], vec![false; tree.len()]);
         let mut measured = Self { tree, hints, texts, roles, runs, as_paragraph };
-        let stats = measured.stats(gone);
+        let mut stats = measured.stats(gone);
         let mut at = 0;
         while at < tree.len() {
             if gone[at] {
@@ -122,7 +122,14 @@ impl<'t> Measured<'t> {
             measured.find_runs(at, gone, &stats);
             at += 1;
         }
-        measured
+        let mut runs = vec![0; tree.len()];
+        for id in (1..tree.len()).rev().filter(|&id| !gone[id]) {
+            runs[id] += measured.runs[id].len() as u32;
+            stats[id].paragraphs += runs[id];
+            runs[tree.parent(id)] += runs[id];
+        }
+        stats[0].paragraphs += runs[0];
+        (measured, stats)
     }
 
     fn find_runs(&mut self, id: Id, gone: &[bool], stats: &[Stat]) {

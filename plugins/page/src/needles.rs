@@ -34,20 +34,19 @@ impl Needles {
 
     /// Whether a text has one of the words.
     pub(crate) fn any(&self, text: &str) -> bool {
-        let text = text.as_bytes();
-        (0..text.len()).any(|at| self.at(text, at, 0) != 0)
+        self.find(text).is_some()
     }
 
     /// Where a text first has one of the words.
     pub(crate) fn find(&self, text: &str) -> Option<usize> {
         let text = text.as_bytes();
-        (0..text.len()).find(|&at| self.at(text, at, 0) != 0)
+        self.beginnings(text).find(|&at| self.at(text, at, 0) != 0)
     }
 
     /// How many of the words a text has.
     pub(crate) fn count(&self, text: &str) -> usize {
         let text = text.as_bytes();
-        let found = (0..text.len()).fold(0, |found, at| found | self.at(text, at, found));
+        let found = self.beginnings(text).fold(0, |found, at| found | self.at(text, at, found));
         found.count_ones() as usize
     }
 
@@ -87,6 +86,16 @@ impl Needles {
             left &= left - 1;
         }
         found
+    }
+
+    /// The places of a text that have the first two bytes of a word.
+    #[inline]
+    fn beginnings<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = usize> + 't {
+        let [first, second, _] = &self.places;
+        let pairs = text.iter().zip(text.iter().skip(1)).enumerate();
+        pairs
+            .filter(|&(_, (&one, &two))| first[usize::from(one)] & second[usize::from(two)] != 0)
+            .map(|(at, _)| at)
     }
 
     /// The words whose first three bytes are at a place of a text.

@@ -13,7 +13,6 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{Attribute, QualName};
 
 use crate::dom::{Data, Node, SELECTED, Tree};
-use crate::needles::Needles;
 use crate::tokenizer::{KEPT, Tokenizer};
 
 /// The deepest nesting of elements.
@@ -23,7 +22,6 @@ pub(crate) const MAX_NODES: usize = 2_000_000;
 const NONE: u32 = u32::MAX;
 /// The most attributes that are read because selectors name them.
 const MOST_SELECTED: usize = 32;
-static STYLE: Needles = Needles::new(&["<style"]);
 
 /// The reason for failing to build a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,8 +68,11 @@ fn kept(attribute: Attribute, more: &[String]) -> Option<(&'static str, StrTendr
 fn selected_attributes(page: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut rest = page;
-    while let Some(at) = STYLE.find(rest) {
+    while let Some(at) = memchr::memchr(b'<', rest.as_bytes()) {
         rest = &rest[at + 1..];
+        if !rest.get(..5).is_some_and(|name| name.eq_ignore_ascii_case("style")) {
+            continue;
+        }
         let end = memchr::memmem::find(rest.as_bytes(), b"</").unwrap_or(rest.len());
         for part in rest[..end].split('[').skip(1) {
             let part = part.trim_start();

@@ -1,6 +1,7 @@
 //! Selectors: tags, classes, identifiers, attributes, combinators, `:not`, `:is`, `:where` and places
 //! among siblings. Others, which mostly apply in some state, are not matched.
 
+use crate::ancestry::{Bits, bit};
 use crate::dom::{Id, Tree};
 
 /// The most compounds of one selector, and the deepest nesting of `:is` and `:not`.
@@ -52,6 +53,16 @@ struct Attribute {
 #[derive(Debug, Clone)]
 pub(crate) struct Selector(Vec<Compound>);
 
+/// A name that every element which a selector matches has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Key<'s> {
+    Id(&'s str),
+    Class(&'s str),
+    Tag(&'s str),
+    /// It may have any name.
+    Nothing,
+}
+
 impl Selector {
     /// Reads a selector; `None` if some of its parts are not matched.
     pub(crate) fn read(text: &str) -> Option<Self> {
@@ -72,14 +83,29 @@ impl Selector {
         (!found.is_empty()).then_some(Self(found))
     }
 
-    /// The name by which rules for its element are found.
-    pub(crate) fn key(&self) -> String {
+    /// What an element must be named for the selector to match it.
+    pub(crate) fn key(&self) -> Key<'_> {
         match self.0.last() {
-            Some(last) if !last.id.is_empty() => format!("#{}", last.id),
-            Some(last) if !last.classes.is_empty() => format!(".{}", last.classes[0]),
-            Some(last) if !last.tag.is_empty() => last.tag.clone(),
-            _ => "*".to_owned(),
+            Some(last) if !last.id.is_empty() => Key::Id(&last.id),
+            Some(last) if !last.classes.is_empty() => Key::Class(&last.classes[0]),
+            Some(last) if !last.tag.is_empty() => Key::Tag(&last.tag),
+            _ => Key::Nothing,
         }
+    }
+
+    /// The bits of the names that an element and its ancestors have if the selector matches it.
+    pub(crate) fn bits(&self) -> Bits {
+        let mut bits = 0;
+        let mut is_around = true;
+        for compound in self.0.iter().rev() {
+            if is_around {
+                bits |= compound.classes.iter().fold(0, |bits, class| bits | bit(class));
+                bits |= if compound.id.is_empty() { 0 } else { bit(&compound.id) };
+            }
+            // What precedes a sibling is no ancestor, what contains it is one.
+            is_around = matches!(compound.relation, Relation::Inside | Relation::Child);
+        }
+        bits
     }
 
     /// Its specificity: identifiers, classes and the like, tags.

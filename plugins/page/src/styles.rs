@@ -66,9 +66,9 @@ impl Looks {
             } else {
                 (Cow::Borrowed(name), Cow::Borrowed(value))
             };
-            let value = value.trim().to_ascii_lowercase();
+            let value = lower(value.trim());
             let value = value.trim_end_matches("!important").trim_end();
-            self.declare(&name.to_ascii_lowercase(), value);
+            self.declare(&lower(&name), value);
         }
     }
 
@@ -239,6 +239,14 @@ impl Looks {
     fn has_picture(&self) -> bool {
         self.background == Some(None)
     }
+}
+
+/// A text in lower case; most are.
+fn lower(text: &str) -> Cow<'_, str> {
+    if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Cow::Owned(text.to_ascii_lowercase());
+    }
+    Cow::Borrowed(text)
 }
 
 /// A number and its unit.

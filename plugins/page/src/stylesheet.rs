@@ -6,9 +6,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use crate::ancestry::{Ancestry, Bits};
 use crate::dom::{Id, Tree};
 use crate::media::applies;
-use crate::selectors::{Selector, divided};
+use crate::selectors::{Key, Selector, divided};
 use crate::styles::Looks;
 
 /// The most rules, selectors of one rule, and characters of one selector that are read.
@@ -28,6 +29,8 @@ const LONGEST_VALUE: usize = 4000;
 #[derive(Debug)]
 struct Rule {
     selector: Selector,
+    /// Names that an element and its ancestors have if the selector matches it.
+    bits: Bits,
     looks: Looks,
     /// Important, then the specificity and the order.
     weight: (bool, (usize, usize, usize), usize),
@@ -37,12 +40,16 @@ struct Rule {
 #[derive(Debug, Default)]
 pub(crate) struct Stylesheet {
     rules: Vec<Rule>,
-    /// Rules by the identifier, the class or the tag of the element.
-    by_key: HashMap<String, Vec<usize>>,
-    /// Keys of rules that may hide.
+    /// Rules by what their last compound names: an identifier, a class, a tag, or nothing.
+    by_id: HashMap<String, Vec<usize>>,
+    by_class: HashMap<String, Vec<usize>>,
+    by_tag: HashMap<String, Vec<usize>>,
+    by_nothing: Vec<usize>,
+    /// Whether any rule may hide.
     hides: bool,
     /// The variables; `None` for one with several values, such as those of a light and a dark page.
     variables: HashMap<String, Option<String>>,
+    ancestry: Ancestry,
     tries: std::cell::Cell<usize>,
 }
 
@@ -72,8 +79,15 @@ impl Stylesheet {
             return Self { variables: sheet.variables, ..Self::default() };
         }
         sheet.hides = true;
+        sheet.ancestry = Ancestry::new(tree);
         for (number, rule) in sheet.rules.iter().enumerate() {
-            sheet.by_key.entry(rule.selector.key()).or_default().push(number);
+            let rules = match rule.selector.key() {
+                Key::Id(name) => sheet.by_id.entry(name.to_owned()).or_default(),
+                Key::Class(name) => sheet.by_class.entry(name.to_owned()).or_default(),
+                Key::Tag(name) => sheet.by_tag.entry(name.to_owned()).or_default(),
+                Key::Nothing => &mut sheet.by_nothing,
+            };
+            rules.push(number);
         }
         sheet
     }
@@ -85,23 +99,29 @@ impl Stylesheet {
 
     /// What the rules say of an element.
     pub(crate) fn matched(&self, tree: &Tree, id: Id) -> Option<Looks> {
+        if !self.hides {
+            return None;
+        }
         let mut found: Vec<&Rule> = Vec::new();
-        let mut take = |key: &str| {
-            for &number in self.by_key.get(key).map(Vec::as_slice).unwrap_or_default() {
+        let mut take = |rules: Option<&Vec<usize>>| {
+            for &number in rules.into_iter().flatten() {
                 let rule = &self.rules[number];
+                if !self.ancestry.may_have(id, rule.bits) {
+                    continue;
+                }
                 self.tries.set(self.tries.get() + 1);
                 if self.tries.get() < MOST_TRIES && rule.selector.matches(tree, id) {
                     found.push(rule);
                 }
             }
         };
-        take(tree.name(id));
-        take("*");
+        take(self.by_tag.get(tree.name(id)));
+        take(Some(&self.by_nothing));
         if let Some(name) = tree.attribute(id, "id") {
-            take(&format!("#{}", name.trim()));
+            take(self.by_id.get(name.trim()));
         }
         for class in tree.attribute(id, "class").unwrap_or_default().split_ascii_whitespace() {
-            take(&format!(".{class}"));
+            take(self.by_class.get(class));
         }
         if found.is_empty() {
             return None;
@@ -205,14 +225,14 @@ impl Stylesheet {
     }
 
     fn rule(&mut self, selectors: &[String], declarations: &str) {
-        let important = declarations.to_ascii_lowercase().contains("!important");
         let looks = self.inline(declarations);
         if looks.is_empty() {
             return;
         }
+        let important = declarations.to_ascii_lowercase().contains("!important");
         for selector in selectors.iter().filter_map(|text| Selector::read(text)) {
             let weight = (important, selector.weight(), self.rules.len());
-            self.rules.push(Rule { selector, looks: looks.clone(), weight });
+            self.rules.push(Rule { bits: selector.bits(), selector, looks: looks.clone(), weight });
         }
     }
 }
@@ -257,7 +277,7 @@ fn without_comments(text: &str) -> String {
         rest = comment.split_once("*/").map_or("", |(_, behind)| behind);
     }
     out.push_str(rest);
-    out.replace("<!--", " ").replace("-->", " ")
+    if out.contains("--") { out.replace("<!--", " ").replace("-->", " ") } else { out }
 }
 
 /// The length of a block up to the brace that closes it.
