@@ -22,7 +22,8 @@ from pathlib import Path
 from carrel.state import StoreLimits
 from carrel.state.sqlite_store import SqliteStore
 
-store = SqliteStore(Path(sys.argv[1]), StoreLimits())
+# A quick machine writes more than the usual number of entries before it is killed.
+store = SqliteStore(Path(sys.argv[1]), StoreLimits(max_entries=10**6, max_bytes=2**30))
 print("ready", flush=True)
 """
 

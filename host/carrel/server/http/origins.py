@@ -6,6 +6,7 @@ then names that site in `Host` or `Origin`.
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import re
 from collections.abc import Iterable, Mapping
@@ -16,6 +17,9 @@ from .refusals import REFUSALS, Refusal
 _PORT: Final = re.compile(r":[0-9]{1,5}$")
 #: An address as `Host` has it: of IPv6 only in brackets, without a zone.
 _ADDRESS: Final = re.compile(r"\[([0-9a-f:.]*:[0-9a-f:.]*)\]|([0-9.]+)")
+
+#: Characters of the longest address, in brackets.
+_LONGEST_ADDRESS: Final = 47
 
 
 class OriginCheck:
@@ -48,8 +52,13 @@ class OriginCheck:
         name = _PORT.sub("", host)
         if host in self._hosts or name in self._hosts or name == "localhost":
             return True
-        found = _ADDRESS.fullmatch(name)
-        try:
-            return found is not None and ipaddress.ip_address(found[1] or found[2]).is_loopback
-        except ValueError:
-            return False
+        return len(name) <= _LONGEST_ADDRESS and _is_loopback(name)
+
+
+@functools.lru_cache(maxsize=16)
+def _is_loopback(name: str) -> bool:
+    found = _ADDRESS.fullmatch(name)
+    try:
+        return found is not None and ipaddress.ip_address(found[1] or found[2]).is_loopback
+    except ValueError:
+        return False
