@@ -74,7 +74,7 @@ rust-test:
     cd examples/extism-plugin && cargo test --locked --quiet
 
 # Run everything that CI runs, with the installed toolchains.
-check: lint types rust-lint rust-test native (wasm "--check") rebuild examples (wasmtime "--sample") build (bench "--quick") (test "--all")
+check: lint types rust-lint rust-test native (wasm "--check") rebuild examples (wasmtime "--sample") build (bench "--quick") (test "--all" "--sample")
 
 # Run the sandbox tests on several versions of wasmtime-py; `--sample` runs a sample, as CI does.
 wasmtime *args:

@@ -1,10 +1,11 @@
 """Sets up what the tests need, then runs them.
 
     python3 scripts/test.py                     the default tests, in under six minutes
-    python3 scripts/test.py --all               everything, as CI runs it; arguments may follow
+    python3 scripts/test.py --all               everything; arguments may follow
+    python3 scripts/test.py --all --sample      as CI runs it: every third case of tests with many
     python3 scripts/test.py tests/host -k deny  only these tests; arguments are pytest's
 
-The first two run pytest twice: tests that measure time or load the machine run alone, then the
+The first three run pytest twice: tests that measure time or load the machine run alone, then the
 others in parallel. The output ends with one line for each reason why tests were skipped, with the
 command that runs them, and pytest's last line. Up to ten tests that failed run again, one after
 another: a test that passes then is listed as UNSTABLE, and does not fail the run. Otherwise the

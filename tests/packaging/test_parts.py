@@ -61,6 +61,10 @@ def test_alone(): pass
 
 def test_short(): pass
 
+@pytest.mark.long("corpus")
+@pytest.mark.parametrize("n", range(7))
+def test_cases(n): print("ran", n)
+
 def test_without():
     pytest.skip("crane is not here; `just peers crane` gets it or says why not")
 """
@@ -179,11 +183,22 @@ def test_left_out_tests_are_reported_in_one_line_per_reason(suite: Path, workers
     lines = together.stdout.splitlines()
     assert "1 failed, 1 passed" in lines
     assert "FAILED test_it.py::test_alone_fails" in lines
-    assert [line for line in lines if ": " in line][-2:] == [
+    assert [line for line in lines if ": " in line][-3:] == [
+        f"7 tests: {LONG['corpus']}; to run them: {ALL}",
         f"3 tests: {LONG['kills']}; to run them: {ALL}",
         "1 test: crane is not here; `just peers crane` gets it or says why not",
     ]
-    assert "1 passed, 4 skipped" in lines[-1]
+    assert "1 passed, 11 skipped" in lines[-1]
+
+
+@pytest.mark.parametrize("workers", ["0", "2"], ids=["one-process", "xdist"])
+def test_a_sample_has_every_third_case_of_some_kinds(suite: Path, workers: str) -> None:
+    done = run_suite(suite, "-m", "not alone", "--sample", "-n", workers, "-rP", "--note", "1.json")
+    assert done.returncode == 0, done.stdout
+    assert [n for n in range(7) if f"ran {n}" in done.stdout] == [0, 3, 6]
+    noted = run_suite(suite, "-m", "not alone", "--sample", "--noted", "1.json")
+    assert f"8 tests: {LONG['corpus']}, beyond a sample; to run them: {ALL}" in noted.stdout
+    assert "7 passed, 5 skipped" in noted.stdout.splitlines()[-1]
 
 
 @pytest.mark.parametrize("mended", [True, False])
@@ -198,16 +213,16 @@ def test_only_tests_that_failed_run_again(suite: Path, mended: bool) -> None:
     if mended:
         assert again.returncode == 0
         assert f"UNSTABLE {name}: failed, then passed" in again.stdout
-        assert "1 passed, 6 deselected" in again.stdout.splitlines()[-1]
+        assert "1 passed, 13 deselected" in again.stdout.splitlines()[-1]
     else:
         assert again.returncode == 1
         assert f"FAILED {name}: failed twice" in again.stdout
-        assert "1 failed, 6 deselected" in again.stdout.splitlines()[-1]
+        assert "1 failed, 13 deselected" in again.stdout.splitlines()[-1]
 
 
 def test_without_quick_nothing_is_left_out(suite: Path) -> None:
     done = run_suite(suite, "-m", "not alone")
-    assert "4 passed, 1 skipped" in done.stdout.splitlines()[-1]
+    assert "11 passed, 1 skipped" in done.stdout.splitlines()[-1]
 
 
 def test_an_unknown_kind_of_long_test_is_refused(suite: Path) -> None:

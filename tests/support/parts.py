@@ -1,9 +1,10 @@
 """pytest options that skip long tests, and a summary of skipped tests.
 
-`--quick` skips tests marked `long`. Tests marked `alone` do not run in parallel with others:
-`scripts/test.py` runs those first, one after another, then the rest in parallel. `--note` writes
-the outcome of a run to a file, `--noted` shows that of the first at the end of the second, and
-`--again` runs only the tests that failed in a noted run.
+`--quick` skips tests marked `long`, and `--sample` most cases of the kinds in `SAMPLED`. Tests
+marked `alone` do not run in parallel with others: `scripts/test.py` runs those first, one after
+another, then the rest in parallel. `--note` writes the outcome of a run to a file, `--noted` shows
+that of the first at the end of the second, and `--again` runs only the tests that failed in a noted
+run.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ LONG: Final = {
     "surfaces": "the documents of other servers, sentence by sentence",
     "programs": "comparisons with other programs, and other people's clients, browsers and servers",
 }
+#: Kinds of which a sample runs every third case of each test, the first included.
+SAMPLED: Final = frozenset({"corpus", "flood", "matrix"})
+_EVERY: Final = 3
 ALL: Final = "python3 scripts/test.py --all"
 
 #: Ids in the requirement markers of all collected tests, selected or not.
@@ -37,11 +41,13 @@ CARRIED: Final = pytest.StashKey[set[str]]()
 
 _REASON: Final = re.compile(r"^(Skipped: )?(.*)$", re.DOTALL)
 _LEFT_OUT: Final = "long: "
+_BEYOND: Final = "beyond the sample: "
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("carrel")
     group.addoption("--quick", action="store_true", help="leave out tests marked `long`")
+    group.addoption("--sample", action="store_true", help="leave out most cases of some long tests")
     group.addoption("--note", metavar="FILE", help="write the outcome of this part to FILE")
     group.addoption("--noted", metavar="FILE", help="show the outcome of an earlier part")
     group.addoption(
@@ -54,6 +60,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[CARRIED] = {
         mark.args[0] for item in items for mark in item.iter_markers("requirement")
     }
+    cases: Counter[str] = Counter()
     for item in items:
         long = item.get_closest_marker("long")
         if long is None:
@@ -64,6 +71,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(f"{item.nodeid}: long({kind!r}) is unknown; there are: {known}")
         if config.getoption("quick"):
             item.add_marker(pytest.mark.skip(reason=f"{_LEFT_OUT}{kind}"), append=False)
+        elif config.getoption("sample") and kind in SAMPLED:
+            test = item.nodeid.partition("[")[0]
+            if cases[test] % _EVERY:
+                item.add_marker(pytest.mark.skip(reason=f"{_BEYOND}{kind}"), append=False)
+            cases[test] += 1
     if config.getoption("again"):
         wanted = set(failed_in(*map(Path, config.getoption("again"))))
         config.hook.pytest_deselected(items=[one for one in items if one.nodeid not in wanted])
@@ -97,7 +109,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         earlier = json.loads(Path(noted).read_text("utf-8"))
         skipped.update(earlier["skipped"])
         _tell_earlier(terminalreporter, earlier)
-    elif not config.getoption("quick"):
+    elif not config.getoption("quick") and not config.getoption("sample"):
         return  # pytest's own summary has the reasons
     if skipped:
         terminalreporter.section("left out", bold=True)
@@ -109,11 +121,12 @@ def left_out(skipped: Counter[str]) -> list[str]:
     """Returns one line for each reason, the long kinds first."""
     lines = []
     for kind, words in LONG.items():
-        count = skipped.get(f"{_LEFT_OUT}{kind}", 0)
-        if count:
-            lines.append(f"{_tests(count)}: {words}; to run them: {ALL}")
+        for prefix, more in ((_LEFT_OUT, ""), (_BEYOND, ", beyond a sample")):
+            count = skipped.get(f"{prefix}{kind}", 0)
+            if count:
+                lines.append(f"{_tests(count)}: {words}{more}; to run them: {ALL}")
     for reason, count in sorted(skipped.items()):
-        if not reason.startswith(_LEFT_OUT):
+        if not reason.startswith((_LEFT_OUT, _BEYOND)):
             lines.append(f"{_tests(count)}: {reason}")
     return lines
 
