@@ -82,14 +82,20 @@ DOIGET: dict[str, str] = {
 }
 
 #: The sentences of reference-manager's document of its MCP server that a client can see, each with
-#: its section.
+#: its section, and the facts about its library, citations and formats.
 REFERENCE_MANAGER: dict[str, str] = {
     "reference-manager:transport": "Framework: stdio (stdin/stdout), JSON-RPC 2.0.",
     "reference-manager:purpose": (
         "Purpose: search and retrieve, add from various sources, cite, manage full texts."
     ),
     "reference-manager:library-option": "Command: --library overrides the library file path.",
-    "reference-manager:stdout": "Output: stdout has JSON-RPC messages only; logging is on stderr.",
+    "reference-manager:stdout": "Output: stdout has JSON-RPC messages only.",
+    "reference-manager:stderr": "Output: all logging is on stderr.",
+    "reference-manager:independent": "Architecture: it shares no state with another process.",
+    "reference-manager:own-library": "Architecture: it uses its own library, opened at startup.",
+    "reference-manager:own-config": (
+        "Architecture: the configuration is shared with the commands, and loaded at startup."
+    ),
     "reference-manager:tools": "Tools: the eight tools and their inputs.",
     "reference-manager:search": "Tools: search takes { query: string }.",
     "reference-manager:list": "Tools: list takes { format?: json | bibtex | pretty }.",
@@ -101,6 +107,7 @@ REFERENCE_MANAGER: dict[str, str] = {
     "reference-manager:cite-defaults": "Behavior: cite defaults to APA style, text format.",
     "reference-manager:fulltext": "Tools: fulltext_attach { id, path }; _get and _detach { id }.",
     "reference-manager:resources": "Resources: three URIs of type application/json.",
+    "reference-manager:template": "Resources: the template library://reference/{id}.",
     "reference-manager:references": "Resources: library://references is all references.",
     "reference-manager:reference": "Resources: library://reference/{id} is one reference by ID.",
     "reference-manager:styles": "Resources: library://styles is the available citation styles.",
@@ -109,7 +116,9 @@ REFERENCE_MANAGER: dict[str, str] = {
     "reference-manager:watching": (
         "File watching: external changes are monitored, and the library is reloaded."
     ),
-    "reference-manager:independent": "Architecture: it shares no state with another process.",
+    "reference-manager:client-entry": (
+        "Integration: a client starts it with and without a library of its own."
+    ),
     "reference-manager:error-format": "Errors: {code, message}, such as Reference not found: ID.",
     "reference-manager:error-32600": "Errors: -32600 is an invalid request.",
     "reference-manager:error-32601": "Errors: -32601 is a method that is not found.",
@@ -117,6 +126,42 @@ REFERENCE_MANAGER: dict[str, str] = {
     "reference-manager:error-32000": (
         "Errors: -32000 is an application error: not found, duplicate, and so on."
     ),
+    # The library
+    "reference-manager:paging": (
+        "Lists: sort, order, limit (20, 0 for all), offset; total and next_offset."
+    ),
+    "reference-manager:superseded": "Lists hide superseded items; search and export do not.",
+    "reference-manager:summary": "Additions: total, added, skipped, failed; why and as what.",
+    "reference-manager:reasons": (
+        "Additions: not_found, fetch_error, parse_error, validation_error or unknown."
+    ),
+    "reference-manager:detection": (
+        "Detection: JSON, BibTeX, RIS, nbib; then DOI, arXiv, ISBN, PubMed URL, digits."
+    ),
+    "reference-manager:keys": (
+        "Keys: author-year, 32 characters, title if one is missing, a to z, aa, case ignored."
+    ),
+    "reference-manager:duplicates": (
+        "Duplicates: DOI, PMID, arXiv without version, ISBN (chapter with title), then the title."
+    ),
+    "reference-manager:unknown-fields": "Storage: unknown fields are kept.",
+    "reference-manager:arxiv-doi": "Storage: of an e-print the journal's DOI, else arXiv's own.",
+    "reference-manager:query": "Queries: terms, phrases, prefixes, exact identifiers, capitals.",
+    "reference-manager:atomic": "Writes are atomic.",
+    "reference-manager:backups": "Writes: 50 backups, for up to a year.",
+    "reference-manager:merge": "Writes: three-way merge; a conflict ends with exit code 2.",
+    "reference-manager:own-writes": "Watching: own writes are recognised by their hash.",
+    "reference-manager:watch-again": "Watching: polled without events; a half-written file again.",
+    "reference-manager:cite-styles": "Citations: apa, vancouver, harvard, a CSL file; a locale.",
+    "reference-manager:check": "Checks: retracted, concern, version_changed, mismatch, outdated.",
+    "reference-manager:check-alike": "Checks: titles and authors are compared by shares of words.",
+    "reference-manager:check-week": "Checks: skipped if checked within 7 days.",
+    # Parsers and citation processors
+    "reference-manager:bibtex-names": "BibTeX: names are split before LaTeX is decoded.",
+    "reference-manager:bibtex-read": "BibTeX: every entry that bibtexparser reads is read.",
+    "reference-manager:ris-read": "RIS: records as rispy reads them.",
+    "reference-manager:folding": "Search: muller finds Müller.",
+    "reference-manager:processor": "Citations: as citeproc-js renders them, in each style.",
 }
 
 #: The sentences of web-researcher-mcp's document of tools that a client can see, as far as the

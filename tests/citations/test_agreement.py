@@ -45,6 +45,7 @@ def agreements(engine: CitationEngine) -> list[Agreement]:
     return found
 
 
+@pytest.mark.requirement("reference-manager:processor")
 @pytest.mark.requirement("citations:agreement:fifteen-styles")
 def test_the_entries_of_all_styles_are_those_of_citeproc_js(agreements: list[Agreement]) -> None:
     total = sum(one.total for one in agreements)

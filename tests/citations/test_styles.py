@@ -23,6 +23,7 @@ def test_each_of_the_fifteen_styles_is_found_with_its_title(name: str) -> None:
     assert style.text.startswith("<?xml")
 
 
+@pytest.mark.requirement("reference-manager:cite-styles:names")
 @pytest.mark.parametrize(
     ("given", "expected"),
     [

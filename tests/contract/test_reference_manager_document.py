@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,6 +36,7 @@ from support.surfaces import Answers, ask, recording, serve_command
 
 pytestmark = pytest.mark.long("surfaces")
 
+ROOT = Path(__file__).parents[2]
 PDF = Path(__file__).parents[1] / "fixtures" / "pdf" / "paper" / "document.pdf"
 DOI, PMID = "10.5555/new.2020", "99000777"
 RIS = "TY  - JOUR\nTI  - Two desks\nAU  - Reyes, Lea\nPY  - 2002\nER  - \n"
@@ -352,8 +355,6 @@ def test_a_change_by_another_process_is_seen_and_reported(
     client.result("search", query="desk")
     arguments = ["library", "add", "--config", str(world[0] / "carrel.json")]
     arguments += ["--library", str(world[0] / "mine.json"), "@book{later, title={Later desks}}"]
-    import subprocess
-
     subprocess.run([sys.executable, "-m", "carrel", *arguments], check=True, capture_output=True)
     updated = client.notification("notifications/resources/updated")
     assert updated["params"]["uri"] == "library://references"
@@ -362,6 +363,55 @@ def test_a_change_by_another_process_is_seen_and_reported(
     assert [one["id"] for one in json.loads(found)] == ["later"]
 
 
+@pytest.mark.requirement("reference-manager:stderr")
+@pytest.mark.requirement("reference-manager:stdout:log")
+def test_the_log_is_on_stderr_and_only_frames_on_stdout(world: tuple[Path, list[str]]) -> None:
+    with StdioClient(world[1]) as client:
+        client.open()
+        client.result("search", query="desk")
+        assert client.finish() == 0
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in client.lines)
+    assert b" WARNING carrel" in client.stderr
+    assert b"jsonrpc" not in client.stderr
+
+
+@pytest.mark.requirement("reference-manager:library-option:overrides")
+@pytest.mark.requirement("reference-manager:own-config")
+@pytest.mark.requirement("reference-manager:client-entry")
+def test_the_option_of_a_clients_entry_overrides_the_configured_file(
+    tmp_path: Path, code_folder: Path
+) -> None:
+    page = (ROOT / "docs" / "how-to" / "replace-another-server.md").read_text("utf-8")
+    section = page.partition("## reference-manager")[2].partition("\n## ")[0]
+    [entry] = re.findall(r"```json\n(.*?)```", section, re.DOTALL)
+    words = json.loads(entry)["mcpServers"]["reference-manager"]["args"]
+    own = write_library(tmp_path / "own.json", item("own", title="Own desks"))
+    library = {"file": str(write_library(tmp_path / "configured.json", item("configured")))}
+    path = tmp_path / "carrel.json"
+    path.write_text(json.dumps({**settings(tmp_path, code_folder), "library": library}), "utf-8")
+    base = [sys.executable, "-m", "carrel"]
+    served = [*base, *(str(own) if word.startswith("/path") else word for word in words)]
+    assert str(own) in served
+    for option, key in ((True, "own"), (False, "configured")):
+        chosen = served if option else served[: served.index("--library")]
+        with StdioClient([*chosen, "--config", str(path)]) as client:
+            client.open()
+            client.result("add", input=json.dumps([{"id": f"{key}-2", "type": "book"}]))
+            path.write_text("{}", "utf-8")  # read at the start only
+            listed = client.result("list", format="json")["content"][0]["text"]
+            assert [one["id"] for one in json.loads(listed)] == [f"{key}-2", key]
+            assert client.finish() == 0
+        path.write_text(
+            json.dumps({**settings(tmp_path / key, code_folder), "library": library}), "utf-8"
+        )
+    told = subprocess.run(
+        [*base, "library", "list", "--config", str(path)], check=True, capture_output=True
+    )
+    assert {one["id"] for one in json.loads(told.stdout)["items"]} == {"configured", "configured-2"}
+    assert {one["id"] for one in json.loads(own.read_text("utf-8"))} == {"own", "own-2"}
+
+
+@pytest.mark.requirement("reference-manager:client-entry:default")
 @pytest.mark.requirement("reference-manager:library-option:default")
 def test_without_the_option_the_library_is_in_the_data_folder(
     tmp_path: Path, code_folder: Path, monkeypatch: pytest.MonkeyPatch

@@ -205,7 +205,10 @@ class SurfaceToolbox(Toolbox):
     def read_resource_sync(self, uri: str) -> Result:
         """As `read_resource`, but waits."""
         if self._own(uri):
-            return super().read_resource_sync(uri)
+            try:
+                return super().read_resource_sync(uri)
+            except UnknownNameError as error:
+                raise self._refused(uri) or error from None
         one = self._surface_resource(uri)
         return _document(one, super().read_resource_sync(one.target))
 

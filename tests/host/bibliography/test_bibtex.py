@@ -80,6 +80,7 @@ def test_strings_are_replaced_and_joined() -> None:
     assert entry.item["issued"] == {"date-parts": [[1999, 1, 10]]}
 
 
+@pytest.mark.requirement("reference-manager:bibtex-names")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -61,6 +61,7 @@ OTHER_ENTRIES = {
 }
 
 
+@pytest.mark.requirement("reference-manager:bibtex-read")
 @pytest.mark.parametrize("path", BIBTEX, ids=ids)
 def test_every_entry_that_bibtexparser_reads_is_read(path: Path) -> None:
     from bibtexparser.splitter import Splitter
@@ -279,6 +280,7 @@ def plain_names(value: object) -> object:
 RISPY_DIFFERS = {"example_wos.ris": "Web of Science's format, which rispy has another parser for"}
 
 
+@pytest.mark.requirement("reference-manager:ris-read")
 @pytest.mark.parametrize("path", RIS, ids=ids)
 def test_records_are_those_of_rispy(path: Path) -> None:
     import rispy

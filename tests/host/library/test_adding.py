@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from carrel.config import Config
+from carrel.errors import CODES, SourceError
+from carrel.library.adding.outcome import InputOutcome
 from support.library_world import (
     ISBN,
     Exchange,
@@ -59,6 +61,7 @@ def stored(tmp_path: Path) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.requirement("reference-manager:summary:added")
 @pytest.mark.parametrize(
     ("text", "exchanges", "kind", "title", "key"),
     [
@@ -160,6 +163,7 @@ def test_a_file_outside_the_granted_folders_is_refused(config: Config, tmp_path:
     assert not (tmp_path / "library.json").exists()
 
 
+@pytest.mark.requirement("reference-manager:summary:mix")
 @pytest.mark.requirement("library:adding:outcomes")
 def test_each_input_of_a_mix_has_its_own_outcome(config: Config, tmp_path: Path) -> None:
     """Added, skipped and failed inputs of one call, in their order, with the reasons."""
@@ -187,6 +191,7 @@ def test_each_input_of_a_mix_has_its_own_outcome(config: Config, tmp_path: Path)
     assert told["summary"]["added"] == 2
 
 
+@pytest.mark.requirement("reference-manager:summary:skipped")
 def test_what_is_there_is_skipped_without_a_request(config: Config, tmp_path: Path) -> None:
     write_library(tmp_path / "library.json", item("old-2019", PMID="31452104", PMCID="PMC9900777"))
     told = add(config, tmp_path, "10.5555/TIDY.2019\nPMID: 31452104\nPMC9900777")
@@ -196,6 +201,7 @@ def test_what_is_there_is_skipped_without_a_request(config: Config, tmp_path: Pa
     assert [one["duplicate_type"] for one in told["outcomes"]] == ["doi", "pmid", "pmcid"]
 
 
+@pytest.mark.requirement("reference-manager:reasons:network")
 def test_a_dead_network_fails_the_input_and_says_so(config: Config, tmp_path: Path) -> None:
     told = add(config, tmp_path, [DOI, BIBTEX])
     first, second = told["outcomes"]
@@ -204,6 +210,26 @@ def test_a_dead_network_fails_the_input_and_says_so(config: Config, tmp_path: Pa
     assert second["status"] == "added"
 
 
+@pytest.mark.requirement("reference-manager:reasons")
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("not_found", "not_found"), ("invalid_document", "parse_error"),
+        ("upstream_invalid", "parse_error"), ("invalid_arguments", "validation_error"),
+        ("denied", "validation_error"), ("too_large", "validation_error"),
+        ("timeout", "fetch_error"), ("rate_limited", "fetch_error"),
+        ("upstream_error", "fetch_error"), ("plugin_unavailable", "fetch_error"),
+        ("internal", "unknown"), ("storage", "unknown"),
+    ],
+)  # fmt: skip
+def test_a_failure_has_one_of_five_reasons(code: str, reason: str) -> None:
+    assert code in CODES
+    error = SourceError(code, "it failed", plugin="crossref", tool="crossref_work")
+    told = InputOutcome.of_error("10.5555/a", "doi", error).to_json()
+    assert (told["status"], told["reason"], told["message"]) == ("failed", reason, error.message)
+
+
+@pytest.mark.requirement("reference-manager:arxiv-doi:own")
 def test_a_preprint_has_its_arxiv_id_and_a_doi(config: Config, tmp_path: Path) -> None:
     add(config, tmp_path, "2307.90101", [arxiv("2307.90101", 2)])
     [kept] = stored(tmp_path)
@@ -211,6 +237,7 @@ def test_a_preprint_has_its_arxiv_id_and_a_doi(config: Config, tmp_path: Path) -
     assert kept["custom"]["arxiv_id"] == "2307.90101"
 
 
+@pytest.mark.requirement("reference-manager:arxiv-doi:journal")
 def test_a_published_eprint_is_kept_without_its_archive(config: Config, tmp_path: Path) -> None:
     work = crossref_work(DOI, title=["Drawers of infinite depth"])
     exchanges = [arxiv("2307.90101", doi=DOI), *crossref(DOI, work), not_in_pubmed(22, DOI)]

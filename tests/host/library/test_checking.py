@@ -92,6 +92,7 @@ def test_a_retraction_is_found_with_its_notice_and_who_says_so(
     assert kept(tmp_path)["findings"][0]["type"] == "retracted"
 
 
+@pytest.mark.requirement("reference-manager:check")
 @pytest.mark.parametrize(
     ("kind", "status"),
     [
@@ -110,6 +111,7 @@ def test_each_kind_of_notice_has_its_finding(
     assert one["status"] == status, one
 
 
+@pytest.mark.requirement("reference-manager:check:mismatch")
 def test_the_identifier_of_another_work_is_a_mismatch(config: Config, tmp_path: Path) -> None:
     other = item(title="On the colour of pigeons", author=[{"family": "Quill"}])
     [one] = check(config, tmp_path, known(), other)["results"]
@@ -118,6 +120,7 @@ def test_the_identifier_of_another_work_is_a_mismatch(config: Config, tmp_path: 
     assert fields == {"title", "author"}
 
 
+@pytest.mark.requirement("reference-manager:check:outdated")
 def test_drifted_members_are_listed_with_both_values(config: Config, tmp_path: Path) -> None:
     [one] = check(config, tmp_path, known(), item(volume="11", page="737\u2013748"))["results"]
     assert one["status"] == "metadata_outdated"
@@ -154,6 +157,7 @@ def test_a_source_that_did_not_answer_is_not_ok(config: Config, tmp_path: Path) 
     assert "crossref" in one["message"]
 
 
+@pytest.mark.requirement("reference-manager:check-week")
 def test_what_was_checked_within_a_week_is_skipped_unless_forced(
     config: Config, tmp_path: Path
 ) -> None:
@@ -183,6 +187,7 @@ def test_a_reference_without_identifier_is_skipped(config: Config, tmp_path: Pat
     assert (one["status"], "no DOI" in one["message"]) == ("skipped", True)
 
 
+@pytest.mark.requirement("reference-manager:check-alike")
 @pytest.mark.parametrize(
     ("first", "second", "alike"),
     [
@@ -198,6 +203,7 @@ def test_titles_are_compared_by_words(first: str, second: str, alike: bool) -> N
     assert titles_alike(first, second) == alike
 
 
+@pytest.mark.requirement("reference-manager:check-alike:authors")
 def test_authors_are_compared_by_family_name() -> None:
     assert authors_alike(["Marlow, Ada", "Okafor, Jan"], ["Ada Marlow", "Quill, P."])
     assert not authors_alike(["Marlow, Ada"], ["Quill, Pat"])

@@ -45,6 +45,7 @@ def citing(config: Config, tmp_path: Path) -> Any:
     made.library.close()
 
 
+@pytest.mark.requirement("reference-manager:cite:order")
 def test_each_id_has_a_citation_in_the_order_of_the_call(citing: Citing) -> None:
     told = citing(ids=["marlow-2019", "nobody", "holm"])
     assert [one["id"] for one in told["citations"]] == ["marlow-2019", "nobody", "holm"]
@@ -61,6 +62,7 @@ def test_only_missing_ids_need_no_plugin(citing: Citing) -> None:
     assert citing.csl.requests == []
 
 
+@pytest.mark.requirement("reference-manager:cite:plugin")
 def test_style_format_and_locale_reach_the_plugin(citing: Citing) -> None:
     told = citing(ids=["holm"], style="ieee", format="html", locale="de-DE")
     asked = citing.csl.requests[-1]
@@ -73,6 +75,7 @@ def test_an_in_text_citation_is_asked_for_each_id(citing: Citing) -> None:
     assert [one["text"] for one in told["citations"]] == ["(holm)", "(marlow-2019)"]
 
 
+@pytest.mark.requirement("reference-manager:cite-styles:settings")
 def test_the_settings_choose_style_and_locale(config: Config, tmp_path: Path) -> None:
     style = tmp_path / "own.csl"
     style.write_text(CSL, "utf-8")
@@ -83,6 +86,7 @@ def test_the_settings_choose_style_and_locale(config: Config, tmp_path: Path) ->
     made.library.close()
 
 
+@pytest.mark.requirement("reference-manager:cite-styles:file")
 def test_a_client_names_only_styles_of_granted_folders(citing: Citing, tmp_path: Path) -> None:
     (tmp_path / "granted").mkdir()
     for folder in ("granted", "."):

@@ -100,6 +100,15 @@ def test_references_are_listed_searched_shown_and_exported(cli: Cli, tmp_path: P
     assert "Shelves" in cli("export", "--search", "shelves", "--to", "ris")[1]
 
 
+@pytest.mark.requirement("reference-manager:superseded:export")
+def test_an_export_has_what_a_list_hides(cli: Cli, tmp_path: Path) -> None:
+    replaced = item("old", DOI="10.5555/old", custom={"superseded_by": "marlow-2019"})
+    write_library(tmp_path / "library.json", item(), replaced)
+    assert [one["id"] for one in json.loads(cli("list")[1])["items"]] == ["marlow-2019"]
+    exported = json.loads(cli("export", "--to", "csl-json")[1])
+    assert {one["id"] for one in exported} == {"marlow-2019", "old"}
+
+
 def test_removing_needs_force_and_an_unknown_key_is_a_failure(cli: Cli, tmp_path: Path) -> None:
     write_library(tmp_path / "library.json", item())
     code, out, _ = cli("remove", "marlow-2019")

@@ -107,6 +107,7 @@ _DUMP = st.sampled_from(
 )
 
 
+@pytest.mark.requirement("reference-manager:unknown-fields")
 @pytest.mark.requirement("library:kept:edit")
 @pytest.mark.property
 @given(
@@ -237,6 +238,7 @@ def test_a_damaged_library_is_never_overwritten_and_its_backup_is_named(open_lib
     assert library.get("smith-2023")["title"] == SMITH["title"]
 
 
+@pytest.mark.requirement("reference-manager:unknown-fields:files")
 @pytest.mark.long("corpus")
 def test_libraries_of_reference_manager_open_and_stay_as_they_are(
     corpus: Path, open_library: Open, tmp_path: Path

@@ -11,6 +11,7 @@ def kinds(*texts: str) -> list[tuple[str, str | None]]:
     return [(one.kind, one.id.id if one.id else None) for one in detect(texts)]
 
 
+@pytest.mark.requirement("reference-manager:detection:identifiers")
 @pytest.mark.parametrize(
     ("text", "kind", "identifier"),
     [
@@ -44,6 +45,7 @@ def test_an_identifier_is_read_in_every_form(text: str, kind: str, identifier: s
     assert (found.kind, found.id.type, found.id.id) == ("identifier", kind, identifier)
 
 
+@pytest.mark.requirement("reference-manager:detection:bibliographies")
 @pytest.mark.parametrize(
     "text",
     [
@@ -60,6 +62,29 @@ def test_an_identifier_is_read_in_every_form(text: str, kind: str, identifier: s
 def test_a_bibliography_is_one_input_with_all_its_text(text: str) -> None:
     [found] = detect([text])
     assert (found.kind, found.text) == ("bibliography", text)
+
+
+@pytest.mark.requirement("reference-manager:detection:order")
+@pytest.mark.parametrize(
+    ("text", "kind", "identifier"),
+    [
+        ('[{"id": "a", "type": "book", "note": "@book{b, title={T}}"}]', "bibliography", None),
+        ("@article{a, note={TY  - JOUR}, doi={10.5555/a}}", "bibliography", None),
+        ("TY  - JOUR\nDO  - 10.5555/a\nAN  - PMID- 1\nER  - ", "bibliography", None),
+        ("PMID- 1\nLID - 10.5555/a [doi]", "bibliography", None),
+        ("https://doi.org/10.48550/arXiv.2307.90101", "identifier", "arxiv"),
+        ("10.5555/2307.90101", "identifier", "doi"),
+        ("2307.90101", "identifier", "arxiv"),
+        ("0306406152", "identifier", "isbn"),
+        ("https://pubmed.ncbi.nlm.nih.gov/30640615/", "identifier", "pmid"),
+        ("30640615", "identifier", "pmid"),
+    ],
+)
+def test_what_may_be_several_things_is_the_first_of_the_order(
+    text: str, kind: str, identifier: str | None
+) -> None:
+    [found] = detect([text])
+    assert (found.kind, found.id.type if found.id else None) == (kind, identifier)
 
 
 def test_a_list_of_any_mix_is_several_inputs() -> None:

@@ -39,6 +39,7 @@ def attachments(tmp_path: Path) -> Any:
     return one.get("custom", {}).get("attachments")
 
 
+@pytest.mark.requirement("reference-manager:fulltext:attached")
 def test_a_pdf_is_copied_beside_the_library_and_recorded(
     config: Config, tmp_path: Path, granted: Path
 ) -> None:
@@ -92,6 +93,7 @@ def test_a_second_file_of_a_kind_needs_replace(
     assert len(attachments(tmp_path)["files"]) == 1
 
 
+@pytest.mark.requirement("reference-manager:fulltext:kinds")
 def test_only_granted_pdfs_and_markdown_are_attached(
     config: Config, tmp_path: Path, granted: Path
 ) -> None:
@@ -147,6 +149,7 @@ def test_a_linked_directory_is_not_written_through(
     assert list(outside.iterdir()) == []
 
 
+@pytest.mark.requirement("reference-manager:fulltext:detached")
 def test_detaching_keeps_the_file_unless_delete_is_set(
     config: Config, tmp_path: Path, granted: Path
 ) -> None:

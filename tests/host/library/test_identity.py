@@ -16,6 +16,7 @@ TITLE = {
 }
 
 
+@pytest.mark.requirement("reference-manager:duplicates")
 @pytest.mark.parametrize(
     ("there", "added", "kind"),
     [
@@ -63,6 +64,7 @@ def test_one_work_is_added_once(
     assert (outcome.status, outcome.duplicate_type) == ("skipped", kind)
 
 
+@pytest.mark.requirement("reference-manager:duplicates:different")
 @pytest.mark.parametrize(
     ("there", "added"),
     [
@@ -91,6 +93,7 @@ def test_different_works_are_both_added(
     assert library.add([added])[0].status == "added"
 
 
+@pytest.mark.requirement("reference-manager:duplicates:order")
 def test_an_identifier_decides_before_the_title(library: Library) -> None:
     library.add([{**TITLE, "PMID": "1"}, {"title": "Other", "DOI": "10.1234/x"}])
     [outcome] = library.add([{**TITLE, "DOI": "10.1234/x"}])

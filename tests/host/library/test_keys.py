@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from carrel.library.errors import LibraryError
 from carrel.library.keys import LONGEST, PLACEHOLDERS, KeyTemplate, make_key
+from carrel.library.library import Library
 
 
 def item(family: str | None = None, year: int | None = None, **others: Any) -> dict[str, Any]:
@@ -21,6 +22,7 @@ def item(family: str | None = None, year: int | None = None, **others: Any) -> d
     return found
 
 
+@pytest.mark.requirement("reference-manager:keys:author-year")
 @pytest.mark.parametrize(
     ("given_item", "key"),
     [
@@ -51,6 +53,7 @@ def test_a_key_has_author_and_year(given_item: dict[str, Any], key: str) -> None
     assert make_key(given_item, lambda _: False) == key
 
 
+@pytest.mark.requirement("reference-manager:keys:letters")
 def test_collisions_are_told_apart_by_letters() -> None:
     taken: set[str] = set()
     for _ in range(30):
@@ -58,10 +61,18 @@ def test_collisions_are_told_apart_by_letters() -> None:
     assert {"smith-2023", "smith-2023a", "smith-2023z", "smith-2023aa", "smith-2023ac"} <= taken
 
 
+@pytest.mark.requirement("reference-manager:keys:case")
+def test_a_key_that_differs_in_case_only_is_taken(library: Library) -> None:
+    library.add([{"id": "SMITH-2023", "type": "book", "title": "Chairs"}])
+    [added] = library.add([{**item("Smith", 2023), "type": "book"}])
+    assert added.id == "smith-2023a"
+
+
 _TEXTS = st.text(max_size=60)
 _ANYTHING = st.one_of(st.none(), _TEXTS, st.integers(), st.lists(_TEXTS, max_size=2))
 
 
+@pytest.mark.requirement("reference-manager:keys:short")
 @pytest.mark.property
 @given(
     st.fixed_dictionaries(

@@ -75,6 +75,7 @@ def test_what_is_no_ordinary_file_is_a_read_error(
     assert code_of(lambda: library.add([SMITH])).library_code == "READ_ERROR"
 
 
+@pytest.mark.requirement("reference-manager:atomic:disk")
 @pytest.mark.parametrize("code", FAULTS.values(), ids=list(FAULTS))
 @pytest.mark.parametrize("exchanges", [True, False])
 def test_a_failing_disk_leaves_the_old_file_or_the_new_one(
@@ -145,6 +146,7 @@ def test_a_lock_that_is_held_is_an_error_after_a_while(
         assert library.list().total == 1
 
 
+@pytest.mark.requirement("reference-manager:backups")
 def test_each_write_keeps_what_it_replaced(library: Library, tmp_path: Path) -> None:
     library.add([SMITH])
     contents = [library.path.read_bytes()]
@@ -155,6 +157,7 @@ def test_each_write_keeps_what_it_replaced(library: Library, tmp_path: Path) -> 
     assert [one.read_bytes() for one in kept] == contents[-MOST - 1 : -1]
 
 
+@pytest.mark.requirement("reference-manager:backups:year")
 def test_backups_older_than_a_year_go_but_never_the_latest(tmp_path: Path) -> None:
     now = [1_700_000_000.0]
     backups = Backups(tmp_path / "b", tmp_path / "library.json", now=lambda: now[0])

@@ -24,6 +24,7 @@ def edit(library: Library, **members: Any) -> None:
     library.path.write_text(json.dumps(data, indent=2), "utf-8")
 
 
+@pytest.mark.requirement("reference-manager:merge")
 def test_different_members_are_both_kept(library: Library) -> None:
     library.add([SMITH])
     library.get("smith-2023")
@@ -33,6 +34,7 @@ def test_different_members_are_both_kept(library: Library) -> None:
     assert (item["DOI"], item["note"]) == ("10.1234/new", "mine")
 
 
+@pytest.mark.requirement("reference-manager:merge:conflict")
 @pytest.mark.requirement("library:shared:conflict")
 def test_one_member_changed_twice_is_a_conflict_with_both_values(library: Library) -> None:
     library.add([SMITH])
@@ -103,6 +105,7 @@ def test_additions_of_two_libraries_are_both_there(open_library: Open) -> None:
     assert {one["title"] for one in first.items()} == {SMITH["title"], "One", "Two"}
 
 
+@pytest.mark.requirement("reference-manager:merge:scenarios")
 @pytest.mark.long("corpus")
 def test_the_merge_scenarios_of_reference_manager(corpus: Any, library: Library) -> None:
     path = corpus / "bib" / "reference-manager" / "merge-scenarios.csl.json"

@@ -74,6 +74,7 @@ def start(kind: str, path: Path, folder: Path, name: str, steps: int) -> subproc
     )
 
 
+@pytest.mark.requirement("reference-manager:independent:processes")
 @pytest.mark.requirement("library:shared:processes")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the editor exchanges files")
 @pytest.mark.parametrize("suffix", SHARED)
@@ -101,6 +102,7 @@ def test_two_servers_and_an_editor_on_one_file_lose_nothing(tmp_path: Path, suff
     assert not list(tmp_path.glob(".*.tmp"))
 
 
+@pytest.mark.requirement("reference-manager:atomic:killed")
 @pytest.mark.requirement("library:shared:kills")
 @pytest.mark.long("kills")
 @pytest.mark.parametrize("suffix", SHARED)

@@ -10,6 +10,7 @@ from carrel.library.errors import LibraryError
 from carrel.library.search.query import MAX_LENGTH, Term, parse_query, unknown_fields
 
 
+@pytest.mark.requirement("reference-manager:query:terms")
 @pytest.mark.parametrize(
     ("query", "terms"),
     [

@@ -242,6 +242,8 @@ ENTRIES = [
 ]  # fmt: skip
 
 
+@pytest.mark.requirement("reference-manager:query:fields")
+@pytest.mark.requirement("reference-manager:folding")
 @pytest.mark.parametrize(
     ("query", "found"),
     [

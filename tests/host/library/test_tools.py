@@ -79,6 +79,7 @@ def test_every_tool_has_six_sections_and_costs_few_tokens(api: Carrel) -> None:
     }
 
 
+@pytest.mark.requirement("reference-manager:paging")
 def test_a_list_is_sorted_and_paged(api: Carrel) -> None:
     first = call(api, "library_list", sort="published", order="asc", limit=3)
     assert [one["year"] for one in first["items"]] == [2015, 2016, 2017]
@@ -89,6 +90,7 @@ def test_a_list_is_sorted_and_paged(api: Carrel) -> None:
     assert call(api, "library_list", superseded=True)["total"] == 5
 
 
+@pytest.mark.requirement("reference-manager:superseded:search")
 def test_a_search_finds_what_a_list_hides(api: Carrel) -> None:
     found = call(api, "library_search", query="doi:10.5555/old")
     assert [one["id"] for one in found["items"]] == ["old-2010"]
@@ -98,6 +100,17 @@ def test_a_search_finds_what_a_list_hides(api: Carrel) -> None:
     assert whole["author"][0]["family"] == "Marlow"
 
 
+@pytest.mark.requirement("reference-manager:paging:sorts")
+def test_lists_have_five_orders_and_searches_a_sixth(api: Carrel) -> None:
+    sorts = {"created", "updated", "published", "author", "title"}
+    for name, wanted in (("library_list", sorts), ("library_search", {*sorts, "relevance"})):
+        members = api.tool(name).input_schema["properties"]
+        assert set(members["sort"]["enum"]) == wanted
+        assert members["order"]["enum"] == ["asc", "desc"]
+        assert (members["limit"]["default"], members["offset"]["default"]) == (20, 0)
+
+
+@pytest.mark.requirement("reference-manager:paging:refused")
 @pytest.mark.parametrize("arguments", [{"limit": -1}, {"offset": -1}, {"sort": "colour"}])
 def test_wrong_paging_is_refused(api: Carrel, arguments: dict[str, Any]) -> None:
     with pytest.raises(CarrelError) as caught:
@@ -105,6 +118,7 @@ def test_wrong_paging_is_refused(api: Carrel, arguments: dict[str, Any]) -> None
     assert caught.value.error_code == "invalid_arguments"
 
 
+@pytest.mark.requirement("reference-manager:remove-force:tool")
 def test_removing_without_force_explains_and_changes_nothing(api: Carrel, tmp_path: Path) -> None:
     before = (tmp_path / "library.json").read_bytes()
     told = call(api, "library_remove", id="marlow-2015")

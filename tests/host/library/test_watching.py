@@ -43,6 +43,7 @@ def save(path: Path, change: Callable[[list[dict[str, object]]], object]) -> Non
     new.replace(path)
 
 
+@pytest.mark.requirement("reference-manager:watching:editor")
 def test_changes_of_an_editor_are_reported_by_key(library: Library, seen: Seen) -> None:
     save(library.path, lambda entries: entries.append({"id": "new", "title": "N"}))
     assert seen.get(timeout=LONG) == LibraryChanges(added=("new",))
@@ -53,6 +54,7 @@ def test_changes_of_an_editor_are_reported_by_key(library: Library, seen: Seen) 
     assert library.list().total == 1
 
 
+@pytest.mark.requirement("reference-manager:own-writes")
 def test_own_writes_are_not_reported(library: Library, seen: Seen) -> None:
     library.add([{"title": "Mine", "type": "book"}])
     library.update("smith-2023", {"note": "n"})
@@ -62,6 +64,7 @@ def test_own_writes_are_not_reported(library: Library, seen: Seen) -> None:
     assert seen.empty()
 
 
+@pytest.mark.requirement("reference-manager:watching:library")
 def test_another_librarys_writes_are_reported(
     library: Library, seen: Seen, open_library: Open
 ) -> None:
@@ -69,6 +72,7 @@ def test_another_librarys_writes_are_reported(
     assert seen.get(timeout=LONG) == LibraryChanges(added=("anon-nd-theirs",))
 
 
+@pytest.mark.requirement("reference-manager:watch-again")
 def test_a_file_that_is_being_written_is_read_again(library: Library, seen: Seen) -> None:
     whole = library.path.read_bytes()
     library.path.write_bytes(whole[:30])
@@ -95,6 +99,7 @@ def test_a_file_that_appears_and_goes_is_reported(tmp_path: Path, open_library: 
         watcher.stop()
 
 
+@pytest.mark.requirement("reference-manager:watch-again:polled")
 def test_without_file_events_the_file_is_polled(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:

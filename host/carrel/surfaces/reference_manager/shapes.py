@@ -121,11 +121,8 @@ def _removed(arguments: Arguments, result: Json) -> Blocks:
 
 
 def _cited(arguments: Arguments) -> Json:
-    return {
-        "ids": arguments["ids"],
-        "style": arguments.get("style", "apa"),
-        "format": arguments.get("format", "text"),
-    }
+    """Returns the arguments; the style is the configured one, APA by default."""
+    return {"format": "text", **arguments}
 
 
 def _citations(_arguments: Arguments, result: Json) -> Blocks:
