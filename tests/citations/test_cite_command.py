@@ -11,6 +11,8 @@ from typing import Any, cast
 
 import pytest
 
+from carrel.citations.items import nearest_keys
+from carrel.citations.unknown_keys import UnknownKeyError
 from carrel.cli.app import run
 from carrel.cli.session import Session
 from citations.doubles import FakeCsl, fake_engine
@@ -147,12 +149,14 @@ def test_unknown_keys_are_named_with_their_place_and_the_rest_is_written(cite: C
     assert (code, out) == (1, "doe2020, First\n")
     first, second = [line for line in err.splitlines() if line.startswith("carrel:")]
     assert first == "carrel: paper.md:3:12: no work has the key do2020; did you mean doe2020?"
+    assert "what to do: the keys of items.json are 7, doe2020, roe2019\n" in err
     assert second == "carrel: paper.md:3:25: no work has the key ghost"
     code, out, err = cite("paper.md", "--items", "items.json", "--jsonl")
     assert (code, err) == (1, "")
     told = json.loads(out.splitlines()[1])
     assert (told["key"], told["line"], told["column"]) == ("do2020", 3, 12)
     assert told["error"]["code"] == "not_found"
+    assert told["error"]["near"] == ["doe2020"]
 
 
 def test_an_unknown_key_on_the_command_line_has_no_place(cite: Cite) -> None:
@@ -247,7 +251,8 @@ def test_keys_are_those_of_the_library_without_items(
     assert cite("doe2020")[:2] == (0, "doe2020, First\n")
     code, out, err = cite("paper.md")
     assert (code, out) == (1, "roe2019, Second\n")
-    assert "paper.md:1:12: no work has the key nobody" in err
+    assert "paper.md:1:12: no work has the key nobody\n" in err
+    assert "what to do: carrel library list shows the keys, and carrel library search" in err
 
 
 def test_a_missing_library_has_no_works(cite: Cite, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,7 +260,34 @@ def test_a_missing_library_has_no_works(cite: Cite, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("CARREL_CACHE_DIR", str(cite.folder / "cache"))
     code, out, err = cite("doe2020")
     assert (code, out) == (1, "")
-    assert "no work has the key doe2020" in err
+    assert "no work has the key doe2020\n" in err
+    library = cite.folder / "data" / "library.json"
+    assert f"what to do: {library} has no works: add one with carrel library add" in err
+
+
+@pytest.mark.parametrize(
+    ("key", "known", "near"),
+    [
+        ("smith2022", ["smith-2023", "smith-2024", "jones-2022"], ["smith-2024", "smith-2023"]),
+        ("Smith-2023", ["smith-2023"], ["smith-2023"]),
+        ("marlow", ["marlow_and_okafor-2019", "anon"], ["marlow_and_okafor-2019"]),
+        ("key", [f"key{n}" for n in range(9)], ["key8", "key7", "key6"]),
+        ("zz", ["jazz-2001"], []),
+        ("nobody", [], []),
+    ],
+)
+def test_near_keys_are_spelt_alike_or_contain_the_key(
+    key: str, known: list[str], near: list[str]
+) -> None:
+    assert nearest_keys(key, known) == near
+
+
+def test_many_keys_of_a_file_are_shown_in_part() -> None:
+    keys = [f"work{number:02d}" for number in range(12)]
+    told = UnknownKeyError("zzz", keys, items_file="refs.bib").advice
+    assert told == f"the keys of refs.bib are {', '.join(keys[:10])} and 2 more"
+    none = UnknownKeyError("zzz", [], items_file="refs.bib").advice
+    assert none.startswith("refs.bib has no works")
 
 
 def test_entries_are_wrapped_with_a_hanging_indent_on_a_terminal(

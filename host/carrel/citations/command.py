@@ -14,7 +14,7 @@ from carrel.cli.command import LIBRARY, command
 from carrel.cli.document import STDIN, document_text, read_document
 from carrel.cli.output import stdout_is_terminal, write_json_text, write_text
 from carrel.cli.report import FAILED, OK, complain, report
-from carrel.errors import ArgumentError, SourceError
+from carrel.errors import ArgumentError
 from carrel.text.printable import printable, printable_lines
 
 from . import styles
@@ -26,10 +26,11 @@ from .documents import (
     document_kind,
     find_citations,
 )
-from .items import by_id, nearest, read_items
+from .items import by_id, read_items
 from .locales import find_locale
 from .manuscript import RenderedManuscript, render_manuscript
 from .request import FORMATS, Item, OutputFormat, RenderRequest
+from .unknown_keys import UnknownKeyError
 
 if TYPE_CHECKING:
     from carrel.cli.session import Session
@@ -129,7 +130,9 @@ def cite(  # noqa: PLR0917 - click hands all of them by name
         _show_citations(rendered, shown, placed=manuscript is not None)
     _show_entries(rendered.rendering, shown)
     where = "" if manuscript is None else "stdin" if manuscript == STDIN else manuscript
-    return _tell_unknown(session, rendered.unknown, items, where, jsonl=jsonl)
+    library = import_name("carrel.library.opening:library_path")(config)
+    source = {"items_file": items_file, "library": str(library)}
+    return _tell_unknown(session, rendered.unknown, items, where, source, jsonl=jsonl)
 
 
 def _show_styles(*, jsonl: bool) -> int:
@@ -236,19 +239,13 @@ def _tell_unknown(
     unknown: Sequence[CitedKey],
     items: Mapping[str, Item],
     where: str,
+    source: Mapping[str, Any],
     *,
     jsonl: bool,
 ) -> int:
     for at in unknown:
         place = f"{where}:{at.line}:{at.column}: " if where else ""
-        near = nearest(at.key, items)
-        hint = f"; did you mean {near}?" if near else ""
-        error = SourceError(
-            "not_found",
-            f"{place}no work has the key {printable(at.key, 100)}{hint}",
-            plugin="",
-            tool="cite",
-        )
+        error = UnknownKeyError(at.key, items, where=place, **source)
         if jsonl:
             _write_line(
                 {"key": at.key, "line": at.line, "column": at.column, "error": error.to_dict()}

@@ -5,12 +5,15 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from carrel.bibliography import BibliographyError, read_bibliography
 from carrel.errors import ArgumentError
 
 from .request import Item
+
+#: Characters of the shortest part of a key by which other keys are proposed.
+_PART: Final = 3
 
 
 def read_items(data: bytes, name: str) -> tuple[list[Item], list[str]]:
@@ -49,9 +52,21 @@ def by_id(items: Iterable[Item]) -> tuple[dict[str, Item], list[str]]:
 
 def nearest(key: str, known: Iterable[str]) -> str | None:
     """Returns the known key that resembles one that is not known."""
+    found = nearest_keys(key, known, most=1)
+    return found[0] if found else None
+
+
+def nearest_keys(key: str, known: Iterable[str], *, most: int = 3) -> Sequence[str]:
+    """Returns known keys that resemble one that is not known, the nearest first.
+
+    Keys that contain it follow those that are spelt alike.
+    """
     lower = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(key.lower(), list(lower), n=1)
-    return lower[near[0]] if near else None
+    wanted = key.lower()
+    near = difflib.get_close_matches(wanted, list(lower), n=most)
+    if len(wanted) >= _PART:
+        near += [name for name in lower if wanted in name and name not in near]
+    return [lower[name] for name in near[:most]]
 
 
 def _csl_json(data: bytes) -> Sequence[Any] | None:
