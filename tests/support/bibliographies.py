@@ -99,7 +99,15 @@ _BIBTEX: dict[str, st.SearchStrategy[Any]] = {
 EXPRESSED: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "bibtex": _BIBTEX,
     "biblatex": _BIBTEX,
-    "ris": {**_COMMON, "PMID": numbers, "accessed": days(), "number": numbers, "status": words},
+    "ris": {
+        **_COMMON,
+        "PMID": numbers,
+        "accessed": days(),
+        "number": numbers,
+        "status": words,
+        "archive": words,
+        "archive_location": words,
+    },
     "endnote": {**_COMMON, "PMID": numbers, "accessed": dates, "annote": texts, "section": numbers},
 }
 #: Types that several share in a format, which are read as the first.

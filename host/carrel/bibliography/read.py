@@ -14,7 +14,7 @@ from .endnote.reader import read_endnote
 from .errors import BibliographyError
 from .ris.nbib import read_nbib
 from .ris.reader import read_ris
-from .sniff import detect_format
+from .sniff import detect_format, format_of_name, is_without_entries
 
 #: Format → what reads a text of it.
 _READERS: Final[Mapping[str, Callable[[str], Bibliography]]] = {
@@ -27,12 +27,18 @@ _READERS: Final[Mapping[str, Callable[[str], Bibliography]]] = {
 }
 
 
-def read_bibliography(data: bytes | str, format: str | None = None) -> Bibliography:  # noqa: A002 - the field's word
+def read_bibliography(
+    data: bytes | str,
+    format: str | None = None,  # noqa: A002 - the field's word
+    *,
+    name: str = "",
+) -> Bibliography:
     """Returns the entries of a bibliography, in its order, and what could not be read.
 
     Args:
         data: at most 16 MiB; bytes are UTF-8, UTF-16 with a byte order mark, or Windows-1252.
         format: one of `READABLE`; None to detect it by the content.
+        name: of the file; its ending is the format of a text without content, which has no entries.
 
     Raises:
         BibliographyError: it is too large, no text, or no bibliography.
@@ -40,6 +46,9 @@ def read_bibliography(data: bytes | str, format: str | None = None) -> Bibliogra
     text, warning = decode(data)
     if "\n" not in text:
         text = text.replace("\r", "\n")  # the line ends of old programs
+    by_name = format or format_of_name(name)
+    if by_name in _READERS and is_without_entries(text, by_name):
+        return Bibliography(by_name, ())
     known = format or detect_format(text)
     if known not in _READERS:
         raise BibliographyError(

@@ -30,7 +30,7 @@ def read_items(data: bytes, name: str) -> tuple[list[Item], list[str]]:
     if items is not None:
         return [_checked(item, f"{name}: item {n}") for n, item in enumerate(items, 1)], []
     try:
-        found = read_bibliography(data)
+        found = read_bibliography(data, name=name)
     except BibliographyError as error:
         raise ArgumentError([f"{name}: {error}"]) from None
     unread = [f"{name}: {one.label}: {one.problem}" for one in found.unread]

@@ -54,6 +54,24 @@ def test_a_type_is_read_again_or_as_the_nearest(format_name: str, kind: str) -> 
     assert found["type"] == MERGED[format_name].get(kind, kind)
 
 
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"PMID": "31452104", "archive": "Furniture Index", "archive_location": "7"},
+        {"PMID": "31452104", "archive": "Furniture Index"},
+        {"PMID": "31452104", "archive_location": "Box 7: shelf 3"},
+        {"PMID": "31452104", "archive_location": "123"},
+        {"PMID": "31452104", "archive": "arXiv", "archive_location": "2401.00001"},
+        {"PMID": "31452104", "archive": "MEDLINE", "archive_location": "7"},
+        {"PMID": "31452104"},
+        {"archive": "Furniture Index", "archive_location": "7"},
+    ],
+)
+def test_a_pmid_and_a_place_in_an_archive_are_both_kept(members: dict[str, str]) -> None:
+    item = {"id": "a", "type": "article-journal", "title": "Desks", **members}
+    assert again(item, "ris") == item
+
+
 HOSTILE = st.one_of(
     st.text(max_size=40),
     st.sampled_from((

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from carrel.bibliography import BibliographyError, read_bibliography
 from support.command_line import CommandLine
 
 BOOK = "@book{desks, title = {On desks}, year = 2001}\n"
@@ -50,6 +51,38 @@ def test_a_bad_file_does_not_stop_the_others(carrel: CommandLine) -> None:
     assert "On desks" in done.out
     assert "none.txt: the text is no bibliography" in done.err
     assert "missing.bib: there is no such file" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "form"),
+    [
+        ("empty.bib", b"", "bibtex"),
+        ("blank.BIB", b"\xef\xbb\xbf \r\n", "bibtex"),
+        ("comments.bib", b"% nothing yet\n\n  % to come\n", "bibtex"),
+        ("empty.biblatex", b"", "biblatex"),
+        ("empty.ris", b"\n", "ris"),
+        ("empty.nbib", b"", "nbib"),
+        ("empty.json", b"", "csl-json"),
+        ("empty.xml", b"", "endnote"),
+    ],
+)
+def test_an_empty_file_is_an_empty_bibliography_of_the_format_of_its_name(
+    name: str, content: bytes, form: str
+) -> None:
+    found = read_bibliography(content, name=name)
+    assert (found.format, found.entries, found.unread) == (form, (), ())
+    with pytest.raises(BibliographyError, match="no bibliography"):
+        read_bibliography(content, name="notes.txt")
+
+
+def test_empty_files_are_converted(carrel: CommandLine) -> None:
+    carrel.write("empty.bib", b"")
+    done = carrel("library", "convert", "empty.bib", "--to", "csl-json")
+    assert (done.code, json.loads(done.out), done.err) == (0, [], "")
+    done = carrel("library", "convert", "empty.bib", "none.txt", "--to", "ris", "--jsonl")
+    first, second = (json.loads(line) for line in done.out.splitlines())
+    assert first["result"] == {"format": "bibtex", "text": "", "unread": []}
+    assert second["error"]["code"] == "invalid_document"
 
 
 def test_one_bad_file_is_an_error(carrel: CommandLine) -> None:

@@ -22,6 +22,7 @@ from .web_of_science import is_web_of_science, read_web_of_science
 
 _ARXIV = re.compile(r"(?:arxiv:)\s*(\S+)", re.IGNORECASE)
 _PMID = re.compile(r"(?:MED(?:LINE)?:|PMID:? ?)?([0-9]{1,8})")
+_NAMED_PMID = re.compile(r"PMID: ?[0-9]{1,8}")
 #: Databases whose accession numbers are PMIDs.
 _MEDLINE = re.compile(r"medline|pubmed|\bnlm\b", re.IGNORECASE)
 
@@ -285,9 +286,23 @@ def _read_identifiers(item: Item, record: TaggedRecord) -> None:
     doi = doi or item.get("DOI") or next((found for one in others if (found := doi_of(one))), "")
     _put(item, "DOI", doi)
     _put(item, "URL", urls[0] if urls else "")
-    number, archive = record.first("AN"), record.first("DB")
+    _read_archive(item, record)
+    pmcid = record.first("C2")
+    if re.fullmatch(r"PMC\d+", pmcid):
+        item["PMCID"] = pmcid
+
+
+def _read_archive(item: Item, record: TaggedRecord) -> None:
+    """Reads the archive and the PMID, which is the number that is named so, if there is one."""
+    numbers, archive = record.all("AN"), record.first("DB")
+    named = next((one for one in numbers if _NAMED_PMID.fullmatch(one)), "")
+    number = next((one for one in numbers if one != named), "")
+    if named:
+        item["PMID"] = named.partition(":")[2].strip()
+        if not number and _MEDLINE.search(archive):
+            return
     arxiv = _ARXIV.fullmatch(number)
-    pubmed = _PMID.fullmatch(number)
+    pubmed = None if named else _PMID.fullmatch(number)
     if arxiv:
         item |= {"archive": "arXiv", "archive_location": arxiv[1]}
     elif pubmed and (not archive or _MEDLINE.search(archive)):
@@ -295,9 +310,6 @@ def _read_identifiers(item: Item, record: TaggedRecord) -> None:
     else:
         _put(item, "archive", archive)
         _put(item, "archive_location", number)
-    pmcid = record.first("C2")
-    if re.fullmatch(r"PMC\d+", pmcid):
-        item["PMCID"] = pmcid
 
 
 def _urls(record: TaggedRecord) -> list[str]:

@@ -117,16 +117,16 @@ def _pages(item: Item) -> Iterator[tuple[str, str | None]]:
 
 
 def _archive(item: Item) -> Iterator[tuple[str, str]]:
+    """Yields the archive and the PMID, which is named as such beside an archive."""
     archive, location = text_of(item, "archive"), text_of(item, "archive_location")
+    pmid = text_of(item, "PMID")
     if archive.lower() == "arxiv" and location:
         yield "AN", f"arXiv:{location}"
-        return
-    pmid = text_of(item, "PMID")
+    else:
+        yield "DB", archive
+        yield "AN", location
     if pmid:
-        yield "AN", pmid
-        return
-    yield "DB", archive
-    yield "AN", location
+        yield "AN", f"PMID:{pmid}" if archive or location else pmid
 
 
 def _rest(item: Item) -> Iterator[tuple[str, str]]:

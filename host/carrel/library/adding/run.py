@@ -179,7 +179,8 @@ class _Job:
         Raises:
             BibliographyError: it cannot be read at all.
         """
-        read = read_bibliography(data)
+        name = self.input.text if self.input.kind == "file" else ""
+        read = read_bibliography(data, name=name)
         self.kind = read.format
         if not read.entries and not read.unread:
             raise BibliographyError("MALFORMED", "the bibliography has no entries")

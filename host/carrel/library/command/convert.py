@@ -45,7 +45,7 @@ class _Conversion:
 
         data = read_document(name, cap=MAX_BYTES, plugin="", document_format="convert")
         try:
-            return read_bibliography(data, self.source)
+            return read_bibliography(data, self.source, name=name)
         except BibliographyError as error:
             shown = "stdin" if name == STDIN else printable(name, 300)
             told = f"{shown}: {error.message}"
