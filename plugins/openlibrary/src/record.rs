@@ -43,13 +43,11 @@ pub(crate) fn work<'d>(key: Option<Cow<'d, str>>, book: Book<'d>) -> Work<'d> {
     let mut codes: Vec<Text<'d>> = Vec::new();
     for one in book.languages.0 {
         let code = one.key.0.or(one.name.0).and_then(plain);
-        push_new(
-            &mut codes,
-            code.map(|code| code.rsplit('/').next().unwrap_or_default().to_owned()),
-        );
+        let last = code.as_deref().and_then(|code| code.rsplit('/').next()).map(str::trim);
+        push_new(&mut codes, last.filter(|code| is_code(code)).map(str::to_owned));
     }
     for one in book.language.0 {
-        push_new(&mut codes, one.0.and_then(plain));
+        push_new(&mut codes, one.0.and_then(plain).filter(|code| is_code(code)));
     }
     // With several languages, it is uncertain which one is the edition's.
     let tongue = if codes.len() == 1 { codes.pop() } else { None };
@@ -93,6 +91,11 @@ fn agent(author: Named<'_>) -> Option<Agent<'_>> {
 /// An ISBN with a valid check digit, in thirteen digits.
 fn isbn(text: &str) -> Option<Text<'static>> {
     Isbn::parse(text).ok().map(|isbn| Text::Owned(isbn.as_str().to_owned()))
+}
+
+/// Whether a text has the form of a language's code or name: one word of letters, digits and hyphens.
+fn is_code(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|one| one.is_alphanumeric() || one == '-')
 }
 
 /// Whether a key is the path of a page.

@@ -5,6 +5,7 @@
 use carrel_openlibrary::OpenLibrary;
 use carrel_pdk::Plugin;
 use carrel_pdk::testing::damage::check_every_prefix;
+use serde_json::Value;
 
 mod support;
 
@@ -46,4 +47,20 @@ fn thousands_of_damaged_documents_give_a_result_or_an_error() {
 fn every_prefix_of_a_document_is_truncated_and_says_where() {
     let document = fixtures().document("by_isbn");
     check_every_prefix(&document, 1, |document| OpenLibrary::parse("books", document));
+}
+
+#[test]
+fn a_language_that_is_no_word_is_none() {
+    for (languages, tag) in [
+        (r#"[{"key": "/languages/"}]"#, Value::Null),
+        (r#"[{"key": "/languages/ "}]"#, Value::Null),
+        (r#"[{"key": "/languages/no  language"}]"#, Value::Null),
+        (r#"[{"key": "/languages/"}, {"key": "/languages/eng"}]"#, Value::from("en")),
+    ] {
+        let document = format!(r#"{{"title": "Shelf", "languages": {languages}}}"#);
+        support::check(&document);
+        let result = OpenLibrary::parse("books", &document).expect("a book");
+        let result: Value = serde_json::from_str(&result).expect("JSON");
+        assert_eq!(result["works"][0]["language"], tag, "{languages}");
+    }
 }
