@@ -2,7 +2,7 @@
 
 mod read;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::sort::collation::Alphabet;
 use crate::style::elements::{Date, DateForm, Form};
@@ -73,19 +73,21 @@ impl Locale {
         let mut names = vec!["en-US"];
         names.extend([base, primary, language].into_iter().filter(|name| *name != "en-US"));
         let mut seen: Vec<&str> = Vec::new();
+        let mut of_language: HashSet<&str> = HashSet::new();
         for name in names {
             if let Some(layer) = files.get(name).filter(|_| !seen.contains(&name)) {
-                // A term has its forms from one file: a missing form falls back to another of that file,
-                // but for symbols, which are the same in most languages.
-                let named = |key: &(String, Form)| {
-                    key.1 != Form::Symbol && layer.terms.keys().any(|(name, _)| *name == key.0)
-                };
-                let gone: Vec<_> =
-                    locale.merged.terms.keys().filter(|key| named(key)).cloned().collect();
-                for key in gone {
-                    locale.merged.terms.remove(&key);
-                }
+                // A term has its forms from one language: a missing form falls back to another of that
+                // language, but for symbols, which are the same in most languages.
+                let named: HashSet<&str> =
+                    layer.terms.keys().map(|(name, _)| name.as_str()).collect();
+                locale.merged.terms.retain(|(name, form), _| {
+                    let name = name.as_str();
+                    *form == Form::Symbol || of_language.contains(name) || !named.contains(name)
+                });
                 locale.overlay(layer);
+                if name != "en-US" {
+                    of_language.extend(named);
+                }
             }
             seen.push(name);
         }
@@ -280,4 +282,58 @@ pub(crate) fn primary_dialect(base: &str) -> &'static str {
         ("zh", "zh-CN"),
     ];
     PRIMARY.iter().find(|(name, _)| *name == base).map_or("en-US", |(_, dialect)| dialect)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used, reason = "tests fail loudly")]
+
+    use super::*;
+
+    fn file(terms: &str) -> Layer {
+        let xml = format!(
+            "<locale xmlns=\"http://purl.org/net/xbiblio/csl\"><terms>{terms}</terms></locale>"
+        );
+        read_file(&xml).expect("a locale")
+    }
+
+    #[test]
+    fn a_form_that_a_dialect_lacks_is_that_of_its_language_and_never_of_english() {
+        let director = "<term name=\"director\">";
+        let files = HashMap::from([
+            (
+                "en-US".to_owned(),
+                file(
+                    "<term name=\"director\" form=\"verb\">directed by</term>\
+                 <term name=\"editor\" form=\"verb\">edited by</term>",
+                ),
+            ),
+            (
+                "pt-PT".to_owned(),
+                file(&format!(
+                    "{director}director</term><term name=\"director\" form=\"verb\">dirigido por</term>"
+                )),
+            ),
+            (
+                "pt-BR".to_owned(),
+                file(&format!("{director}diretor</term><term name=\"editor\">organizador</term>")),
+            ),
+        ]);
+        let locale = Locale::new("pt-BR", &files, &[]);
+        assert_eq!(locale.term("director", Form::Verb, false), Some("dirigido por"));
+        assert_eq!(locale.term("director", Form::Long, false), Some("diretor"));
+        assert_eq!(locale.term("editor", Form::Verb, false), Some("organizador"));
+    }
+
+    #[test]
+    fn straight_quotation_marks_of_a_language_stay_and_apostrophes_are_curved() {
+        let layer = file(
+            "<term name=\"open-inner-quote\">'</term><term name=\"close-quote\">\"</term>\
+             <term name=\"in\">all'interno</term>",
+        );
+        let text = |name: &str| layer.terms[&(name.to_owned(), Form::Long)].single.clone();
+        assert_eq!(text("open-inner-quote"), "'");
+        assert_eq!(text("close-quote"), "\"");
+        assert_eq!(text("in"), "all’interno");
+    }
 }

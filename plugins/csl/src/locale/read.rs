@@ -24,7 +24,11 @@ pub(crate) fn read_file(xml: &str) -> Result<Layer, Error> {
         )));
     }
     let mut layer = read_layer(root);
-    for term in layer.terms.values_mut() {
+    // Straight quotation marks stay: they are the language's.
+    for ((name, _), term) in &mut layer.terms {
+        if name.ends_with("-quote") {
+            continue;
+        }
         term.single = term.single.replace('\'', "’");
         term.multiple = term.multiple.replace('\'', "’");
     }
