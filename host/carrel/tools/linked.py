@@ -15,6 +15,30 @@ if TYPE_CHECKING:
 #: Bytes of the smallest result that is replaced, as in web-researcher-mcp.
 LINK_BYTES: Final = 24 * 1024
 MEDIA_TYPE: Final = "application/json"
+#: Members of the summary that replaces a large result.
+_SUMMARY: Final[dict[str, Any]] = {
+    "resource": {"description": "Has the whole result.", "type": "string"},
+    "bytes": {"type": "integer", "minimum": 0},
+    "mimeType": {"type": "string"},
+    "summary": {},
+    "expiresAt": {"type": "string"},
+    "linked": {"type": "boolean"},
+}
+
+
+def linkable_schema(members: dict[str, Any], *required: str) -> dict[str, Any]:
+    """Returns the schema of a result that a server may replace by a summary with a link.
+
+    Args:
+        members: of the result, and the summary's further ones.
+        required: of the result.
+    """
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {**_SUMMARY, **members},
+        "anyOf": [{"required": list(required)}, {"required": ["resource", "linked"]}],
+    }
 
 
 def linked(result: Result, keepers: Iterable[HostResources]) -> Result:

@@ -8,13 +8,14 @@ from typing import Any
 from carrel.documents.answer import read_answer
 from carrel.documents.parts import take_part
 
+from .answers import TRUST, estimated_tokens, size_category
 from .citation import cite_page
 from .forum import forum_signals
 from .injections import addresses_model, find_injections
 from .links import page_links
 from .metadata import page_metadata, structured_data
 from .reading import ReadPage
-from .schema import CHARACTERS_PER_TOKEN, DEFAULT_LENGTH, PREVIEW_LENGTH, SIZES, TRUST
+from .schema import DEFAULT_LENGTH, PREVIEW_LENGTH
 
 
 def page_answer(page: ReadPage, arguments: Mapping[str, Any], *, cached: bool) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def page_answer(page: ReadPage, arguments: Mapping[str, Any], *, cached: bool) -
         "content_type": page.media_type if page.document is None else page.document.format,
         "trust": TRUST,
         **(_source(page, arguments) if page.document is None else _read(page, arguments)),
-        "size_category": _size(estimated_tokens(page.text)),
+        "size_category": size_category(estimated_tokens(page.text)),
         "source_type": page.source.type,
         "authority_tier": page.source.authority,
         "domain_category": page.source.category,
@@ -47,6 +48,8 @@ def page_answer(page: ReadPage, arguments: Mapping[str, Any], *, cached: bool) -
         told["raw"] = True
     else:
         told["extracted_by"] = page.document.plugin
+        if page.in_browser:
+            told["in_browser"] = True
         about = _about(page, document)
         warnings = [*told.pop("warnings", ()), *about.pop("more_warnings")]
         told |= about | ({"warnings": warnings} if warnings else {})
@@ -55,11 +58,6 @@ def page_answer(page: ReadPage, arguments: Mapping[str, Any], *, cached: bool) -
     if marks:
         told["addresses_model"] = marks
     return {**told, "cached": cached, "age_seconds": int(page.age) if cached else 0}
-
-
-def estimated_tokens(text: str) -> int:
-    """Returns the estimated number of a model's tokens: a quarter of the characters."""
-    return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
 def _about(page: ReadPage, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,7 +100,3 @@ def _source(page: ReadPage, arguments: Mapping[str, Any]) -> dict[str, Any]:
     if start + most < len(page.text):
         told["next"] = start + most
     return {**told, "length": len(page.text), "tokens": estimated_tokens(text)}
-
-
-def _size(tokens: int) -> str:
-    return next((name for name, most in SIZES if tokens < most), "very_large")

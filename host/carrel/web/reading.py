@@ -37,7 +37,7 @@ WALL_SECONDS: Final = 120.0
 #: Seconds that a page which was read is returned again.
 FRESH_SECONDS: Final = 3600.0
 #: Changes when pages of an earlier version would have other members.
-_VERSION: Final = 2
+_VERSION: Final = 3
 
 _CHARSET: Final = re.compile(r"charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
 #: Charsets of a source's text; of others the bytes that are not UTF-8 are replaced.
@@ -72,6 +72,7 @@ class ReadPage:
         source: what kind of source it is.
         forum: how a post was received, as the plugin for its site says.
         retraction: what became of the work whose DOI it declares.
+        in_browser: whether it is what its scripts wrote in the operator's browser.
         read_at: when, on the monotonic clock.
     """
 
@@ -83,6 +84,7 @@ class ReadPage:
     source: PageClass
     forum: Mapping[str, Any] | None = None
     retraction: RetractionStatus = field(default_factory=RetractionStatus)
+    in_browser: bool = False
     read_at: float = field(default_factory=time.monotonic)
 
     @property
@@ -173,7 +175,8 @@ class WebReader:
             if page.status >= 400:
                 raise refused_status(page.url, page.status) from None
             raise
-        if self._config.web.browser and needs_browser(read):
+        in_browser = self._config.web.browser and needs_browser(read)
+        if in_browser:
             from .browser.reading import read_in_browser
 
             page = read_in_browser(fetcher, page, call)
@@ -182,7 +185,9 @@ class WebReader:
             )
         require_page(read, page)
         source = classify(page.url, read.document)
-        found = ReadPage(page.url, page.media_type, read.text, read, today, source)
+        found = ReadPage(
+            page.url, page.media_type, read.text, read, today, source, in_browser=in_browser
+        )
         return self._with_notices(found, call)
 
     def _site_page(self, key: PageKey, call: Call) -> ReadPage | None:

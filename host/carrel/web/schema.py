@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from carrel.documents.schema import PART_ARGUMENTS, READ_MEMBERS
+from carrel.tools.linked import linkable_schema
 
+from .answers import SIZES, TRUST
 from .injections import KINDS
 from .links import NOTES
-from .research.tools.function_tool import linkable_schema
 from .sites.classify import AUTHORITY_TIERS, CATEGORIES, SOURCE_TYPES
 
 Schema = dict[str, Any]
@@ -20,12 +21,6 @@ DEFAULT_LENGTH: Final = 50_000
 MIN_LENGTH: Final = 200
 MAX_LENGTH: Final = 5_000_000
 PREVIEW_LENGTH: Final = 5_000
-#: By which tokens are estimated.
-CHARACTERS_PER_TOKEN: Final = 4
-#: Marks content that other people wrote.
-TRUST: Final = "untrusted-external-content"
-#: Tokens of a whole page below which it is of a size.
-SIZES: Final = (("small", 5_000), ("medium", 20_000), ("large", 50_000))
 
 _TEXT: Final[Schema] = {"type": "string"}
 _COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
@@ -91,10 +86,11 @@ OUTPUT_SCHEMA: Final[Schema] = linkable_schema(
         "truncated": {"description": "Whether text is less than the page.", "type": "boolean"},
         "size_category": {
             "description": "Of the whole page.",
-            "enum": [*(name for name, _ in SIZES), "very_large"],
+            "enum": list(SIZES),
         },
         "raw": {"type": "boolean"},
         "extracted_by": {"description": "The plugin that read it.", "type": "string"},
+        "in_browser": {"description": "Whether scripts wrote it.", "type": "boolean"},
         "source_type": {"enum": list(SOURCE_TYPES)},
         "authority_tier": {
             "description": "By the kind of source; not that it is right.",

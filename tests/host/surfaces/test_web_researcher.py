@@ -24,6 +24,7 @@ from carrel.web.search.results import (
     Reputation,
     Routing,
     SearchResults,
+    SuggestedAction,
     WebResult,
 )
 from support.guests import Guest
@@ -104,10 +105,16 @@ class TestWebSearch:
     @pytest.mark.requirement("web-researcher:search-empty")
     @pytest.mark.requirement("web-researcher:search-hints")
     def test_no_results_are_an_empty_list_with_hints(self) -> None:
-        hints = Hints("filters_too_restrictive", {"time_range": "day"})
+        action = SuggestedAction("remove_filter", filter="time_range")
+        hints = Hints("filters_too_restrictive", {"time_range": "day"}, (action,), "no proof")
         told = shaped("web_search", {"query": "q"}, found(hints=hints))
         assert (told["urls"], told["resultCount"]) == ([], 0)
-        assert told["hints"]["filtersApplied"] == {"time_range": "day"}
+        assert told["hints"] == {
+            "reason": "filters_too_restrictive",
+            "filtersApplied": {"time_range": "day"},
+            "suggestedActions": [{"action": "remove_filter", "filter": "time_range"}],
+            "epistemicWarning": "no proof",
+        }
         assert "hints" not in shaped("web_search", {"query": "q"}, found(KNOWN, hints=hints))
 
     @pytest.mark.requirement("web-researcher:clamped")

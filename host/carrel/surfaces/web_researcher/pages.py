@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from carrel.plugins.calls.result import LinkOffer
 from carrel.surfaces.shape import Arguments, Json
-from carrel.web.answers import TRUST
+from carrel.web.answers import TRUST, estimated_tokens
 from carrel.web.research.paragraphs import cut
 from carrel.web.research.scoring import authority_tier
 
@@ -17,11 +17,11 @@ from .members import camel_deep, clamped, renamed, snake_arguments
 _DEFAULT, _LEAST, _MOST, _PREVIEW = 50_000, 200, 5_000_000, 5_000
 #: Seconds that a page is returned from the cache.
 _FRESH: Final = 3600
+#: Kind of content → the tier that extracted it, for those that the document names.
+_TIERS: Final = {"html": "html", "markdown": "markdown"}
 #: Member of `web_read` → of `scrape_page`, for those that are the same.
 _SAME: Final[Mapping[str, str]] = {
     "doi": "detectedDoi",
-    "extracted_by": "extractedBy",
-    "forum_signals": "forumSignals",
     "retraction_status": "retractionStatus",
 }
 #: Vocabulary of structured data → member; those with a prefix have it in the names of their values.
@@ -38,9 +38,13 @@ def page_arguments(given: Arguments) -> Json:
 
 
 def page_result(given: Arguments, read: Json) -> Json:
-    """Returns the result of `scrape_page`. Lengths are in bytes, so the text may be cut again."""
+    """Returns the result of `scrape_page`. Lengths are in bytes, so the text may be cut again.
+
+    A source is cut behind the last whole character, a text to read behind a paragraph.
+    """
     most = _PREVIEW if given.get("mode") == "preview" else given.get("max_length", _DEFAULT)
-    content, was_cut = cut(read["text"], min(max(int(most), 1), _MOST))
+    shorten = _head if read.get("raw") else cut
+    content, was_cut = shorten(read["text"], min(max(int(most), 1), _MOST))
     told: Json = {
         "url": read["url"],
         "content": content,
@@ -48,7 +52,7 @@ def page_result(given: Arguments, read: Json) -> Json:
         "trust": TRUST,
         "contentLength": len(content.encode("utf-8", "replace")),
         "truncated": bool(read["truncated"]) or was_cut,
-        "estimatedTokens": -(-len(content) // 4),
+        "estimatedTokens": estimated_tokens(content),
         "sizeCategory": read["size_category"],
         "citation": _citation(read),
         "sourceType": read.get("source_type", "unknown"),
@@ -59,6 +63,11 @@ def page_result(given: Arguments, read: Json) -> Json:
         return {**told, "raw": True}
     told["extractionQuality"] = "complete" if read.get("quality") == "complete" else "partial"
     told |= camel_deep(renamed(read, _SAME))
+    tier = "browser" if read.get("in_browser") else _TIERS.get(read["content_type"])
+    if tier is not None:
+        told["extractedBy"] = tier
+    if read.get("forum_signals"):
+        told["forumSignals"] = {"upvotes": 0, "comments": 0} | camel_deep(read["forum_signals"])
     facts = read.get("metadata", {})
     if facts.get("title"):
         told["metadata"] = {"title": facts["title"], "author": _authors(facts)}
@@ -86,6 +95,12 @@ def page_link(given: Arguments, told: Json) -> LinkOffer | None:
     if given.get("mode") != "raw":
         return None
     return LinkOffer(f"Source of {told['url']}", {"contentSizeBytes": told["contentLength"]})
+
+
+def _head(text: str, most: int) -> tuple[str, bool]:
+    """Returns at most `most` bytes of a text in UTF-8, and whether something was cut."""
+    encoded = text.encode("utf-8", "replace")
+    return encoded[:most].decode("utf-8", "ignore"), len(encoded) > most
 
 
 def _citation(read: Json) -> Json:

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.documents.parts import estimated_tokens
 from carrel.errors import CarrelError
 from carrel.text.printable import printable
-from carrel.web.answers import TRUST, WebFailure, web_failure
-from carrel.web.schema import SIZES
+from carrel.web.answers import (
+    TRUST,
+    WebFailure,
+    estimated_tokens,
+    size_category,
+    web_failure,
+)
 
 from .claims import cover
 from .paragraphs import cut, without_repeated
@@ -171,7 +175,7 @@ def _told(
     told["size_metadata"] = {
         "total_length": len(combined),
         "estimated_tokens": tokens,
-        "size_category": next((name for name, most in SIZES if tokens < most), "very_large"),
+        "size_category": size_category(tokens),
     }
     return told
 

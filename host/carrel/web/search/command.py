@@ -111,5 +111,7 @@ def _explain(told: dict[str, Any]) -> None:
     for one in hints["suggested_actions"]:
         if one["action"] == "remove_filter":
             complain(f"  leave out --{one['filter'].replace('_', '-')}")
-        else:
+        elif one["action"] == "try_different_provider":
             complain(f"  ask another provider: --provider {' or '.join(one['providers'])}")
+        else:
+            complain("  use fewer or more general words")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 FRESH_SECONDS: Final = 1800
 
 Tier = Literal["high", "mixed", "low"]
+Action = Literal["remove_filter", "try_different_provider", "broaden_query"]
 Reason = Literal["no_match", "filters_too_restrictive"]
 
 
@@ -86,12 +87,12 @@ class SuggestedAction:
     """What may find something after a search without results.
 
     Attributes:
-        action: `remove_filter` or `try_different_provider`.
+        action: `broaden_query` where neither of the others can help.
         filter: the filter to leave out.
         providers: providers that are configured and healthy, and were not asked.
     """
 
-    action: Literal["remove_filter", "try_different_provider"]
+    action: Action
     filter: str | None = None
     providers: tuple[str, ...] = ()
 
@@ -112,12 +113,14 @@ class Hints:
     Attributes:
         reason: whether filters may have left everything out.
         filters: the filters that were applied, with their values.
-        actions: what to change.
+        actions: what to change, the first one first.
+        warning: what the empty answer does not prove.
     """
 
     reason: Reason
-    filters: Mapping[str, str]
-    actions: tuple[SuggestedAction, ...] = ()
+    filters: Mapping[str, Any]
+    actions: tuple[SuggestedAction, ...]
+    warning: str
 
     def to_json(self) -> dict[str, Any]:
         """Returns the member `hints`."""
@@ -125,6 +128,7 @@ class Hints:
             "reason": self.reason,
             "filters_applied": dict(self.filters),
             "suggested_actions": [one.to_json() for one in self.actions],
+            "epistemic_warning": self.warning,
         }
 
 

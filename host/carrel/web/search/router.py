@@ -42,6 +42,19 @@ _ORDER: Final = (
 _PAUSE: Final = 60.0
 
 
+class UnknownProviderError(ArgumentError):
+    """A call names a provider that the operator did not enable."""
+
+    def __init__(self, fault: str, usable: Sequence[str]) -> None:
+        super().__init__([fault], tool=NAME)
+        self._usable = tuple(usable)
+
+    def details(self) -> dict[str, Any]:
+        """Adds the kind of the failure, and the providers that can be asked."""
+        told: dict[str, Any] = {"kind": "config"}
+        return {**told, "alternatives": list(self._usable)} if self._usable else told
+
+
 @dataclass(frozen=True, slots=True)
 class _Attempt:
     """A provider without an answer, and why.
@@ -114,7 +127,7 @@ class Router:
         """Requires that a forced provider is one that the operator named.
 
         Raises:
-            ArgumentError: it is not; with all that there are.
+            UnknownProviderError: it is not; with all that there are.
         """
         if name in self._config.web.search:
             return
@@ -125,8 +138,8 @@ class Router:
             fault = f"{shown!r} is not enabled here; enabled: {enabled} (setting web.search)"
         else:
             fault = f"unknown provider {shown!r}"
-        raise ArgumentError(
-            [f"provider: {fault}; all supported providers: {', '.join(known)}"], tool=NAME
+        raise UnknownProviderError(
+            f"provider: {fault}; all supported providers: {', '.join(known)}", self.usable()
         )
 
     def run(

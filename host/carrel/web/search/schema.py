@@ -116,7 +116,7 @@ _HINTS: Final[Schema] = {
     "description": "Only without results.",
     "type": "object",
     "additionalProperties": False,
-    "required": ["reason", "filters_applied", "suggested_actions"],
+    "required": ["reason", "filters_applied", "suggested_actions", "epistemic_warning"],
     "properties": {
         "reason": {"enum": ["no_match", "filters_too_restrictive"]},
         "filters_applied": {"type": "object", "additionalProperties": _TEXT},
@@ -127,12 +127,15 @@ _HINTS: Final[Schema] = {
                 "additionalProperties": False,
                 "required": ["action"],
                 "properties": {
-                    "action": {"enum": ["remove_filter", "try_different_provider"]},
+                    "action": {
+                        "enum": ["remove_filter", "try_different_provider", "broaden_query"]
+                    },
                     "filter": _TEXT,
                     "providers": {"type": "array", "items": _TEXT},
                 },
             },
         },
+        "epistemic_warning": _TEXT,
     },
 }
 

@@ -239,11 +239,15 @@ class TestHints:
         assert told["papers"] == []
         assert told["hints"]["reason"] == "filters_too_restrictive"
         assert told["hints"]["filters_applied"] == {"year_from": 2020, "open_access": True}
-        assert "remove-filter: year_from" in told["hints"]["suggested_actions"]
+        assert told["hints"]["suggested_actions"] == [
+            {"action": "remove_filter", "filter": "year_from"},
+            {"action": "remove_filter", "filter": "open_access"},
+        ]
 
     def test_nothing_found_without_filters_is_no_match(self, opened: Opened) -> None:
         hints = run(opened(crossref=searching()))["hints"]
         assert hints["reason"] == "no_match"
+        assert hints["suggested_actions"] == [{"action": "broaden_query"}]
         assert "does not prove" in hints["epistemic_warning"]
 
     def test_a_source_that_was_silent_is_named_in_the_warning(self, opened: Opened) -> None:

@@ -302,7 +302,14 @@ class TestHints:
             "reason": "no_match",
             "filters_applied": {},
             "suggested_actions": [{"action": "try_different_provider", "providers": ["exa"]}],
+            "epistemic_warning": (
+                "nothing was found by brave; that does not prove that there is nothing"
+            ),
         }
+
+    def test_more_general_words_are_advised_where_nothing_else_can_help(self) -> None:
+        told = explain_nothing(read_query({"query": "x"}), ["brave"], ["brave"]).to_json()
+        assert told["suggested_actions"] == [{"action": "broaden_query"}]
 
     def test_filters_are_named_and_may_be_removed(self) -> None:
         asked = read_query(

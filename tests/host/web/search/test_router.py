@@ -92,6 +92,9 @@ def test_an_empty_answer_is_an_answer(make_world: MakeWorld) -> None:
             {"action": "remove_filter", "filter": "site"},
             {"action": "try_different_provider", "providers": ["exa"]},
         ],
+        "epistemic_warning": (
+            "nothing was found by brave; that does not prove that there is nothing"
+        ),
     }
     assert "hints" not in world.search(provider="exa").to_json()
 
@@ -159,6 +162,7 @@ def test_an_unknown_provider_lists_all_without_duplicates(make_world: MakeWorld)
     assert listed == sorted(set(listed))
     assert {"brave", "google", "searxng", "tavily", "exa", "serper", "duckduckgo"} < set(listed)
     assert "lists" in listed
+    assert caught.value.details() == {"kind": "config", "alternatives": ["brave", "lists"]}
 
 
 def test_a_provider_that_is_not_enabled_says_so(make_world: MakeWorld) -> None:

@@ -18,6 +18,7 @@ from carrel.web.answers import TRUST
 from carrel.web.research.hosts import ACADEMIC_SITES
 from carrel.web.research.searching import FoundPages
 from carrel.web.research.side_by_side import side_by_side
+from carrel.web.search.hints import hints_of
 
 from .doubtful import mark_doubtful
 from .paper import found_page, paper_of, with_copies
@@ -276,28 +277,20 @@ class AcademicSearch:
     def _hints(self, request: AcademicRequest, result: SearchResult | FoundPages) -> dict[str, Any]:
         """Returns why nothing was found, and what may help."""
         filters = {name: one for name, one in request.filters().items() if name != "provider"}
-        actions = [f"remove-filter: {name}" for name in filters]
-        others = [name for name in self.providers() if name != request.provider]
+        others = []
         if request.provider is not None:
-            actions += [f"try-different-provider: {name}" for name in others[:5]]
-        if not actions:
-            actions.append("use fewer or more general words")
-        told: dict[str, Any] = {
-            "reason": "filters_too_restrictive" if filters else "no_match",
-            "filters_applied": filters,
-            "suggested_actions": actions,
-        }
+            others = [name for name in self.providers() if name != request.provider]
         silent = [
             f"{one.source} ({one.outcome})"
             for one in (result.sources if isinstance(result, SearchResult) else ())
             if one.outcome not in _SETTLED
         ]
-        told["epistemic_warning"] = (
+        warning = (
             f"nothing found does not mean that there is nothing: no answer from {', '.join(silent)}"
             if silent
             else "nothing found in these sources; that does not prove that there is nothing"
         )
-        return told
+        return hints_of(filters, others, warning).to_json()
 
 
 #: Outcomes of a source after which the same search would return the same.

@@ -36,15 +36,6 @@ CLAIM: Final[Schema] = {
     "minLength": 1,
     "maxLength": 2000,
 }
-#: Members of the summary that replaces a large result, see `carrel.tools.linked`.
-_LINK: Final[Schema] = {
-    "resource": {"description": "Has the whole result.", "type": "string"},
-    "bytes": COUNT,
-    "mimeType": TEXT,
-    "summary": {},
-    "expiresAt": TEXT,
-    "linked": FLAG,
-}
 
 
 class FunctionTool(HostTool):
@@ -105,18 +96,3 @@ def spec_of(
 def output_schema(members: Schema, *required: str) -> Schema:
     """Returns the schema of a result with these members."""
     return object_schema(members, required)
-
-
-def linkable_schema(members: Schema, *required: str) -> Schema:
-    """Returns the schema of a result that a server may replace by a summary with a link.
-
-    Args:
-        members: of the result, and the summary's further ones.
-        required: of the result.
-    """
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {**_LINK, **members},
-        "anyOf": [{"required": list(required)}, {"required": ["resource", "linked"]}],
-    }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from carrel.plugins.calls.result import LinkOffer
 from carrel.tools.host_tool import HostAnswer, host_limits
+from carrel.tools.linked import linkable_schema
 from carrel.web.research.academic import AcademicRequest, AcademicSearch
 from carrel.web.research.academic.providers import SOURCES
 from carrel.web.research.academic.request import (
@@ -36,7 +37,6 @@ from .function_tool import (
     TEXT,
     FunctionTool,
     Schema,
-    linkable_schema,
     output_schema,
     spec_of,
 )

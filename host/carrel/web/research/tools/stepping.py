@@ -9,6 +9,7 @@ from carrel.errors import ArgumentError, CarrelError
 from carrel.plugins.calls.result import LinkOffer
 from carrel.principal import current_principal
 from carrel.tools.host_tool import HostAnswer, host_limits
+from carrel.tools.linked import linkable_schema
 from carrel.web.answers import TRUST
 from carrel.web.research.exporting import FORMATS, export_session
 from carrel.web.research.pages import LinkState
@@ -29,7 +30,6 @@ from .function_tool import (
     TEXTS,
     FunctionTool,
     Schema,
-    linkable_schema,
     output_schema,
     spec_of,
 )
