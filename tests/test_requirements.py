@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from requirements import PROMISES, promise_of
-from requirements_of_surfaces import DOIGET, REFERENCE_MANAGER, SURFACES, WEB_RESEARCHER
+from requirements_of_surfaces import DOIGET, REFERENCE_MANAGER, SURFACES
+from requirements_of_web_researcher import WEB_RESEARCHER
 from support.parts import CARRIED
 
 

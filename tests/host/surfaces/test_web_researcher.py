@@ -242,6 +242,7 @@ class TestCitationGraph:
     def test_a_title_is_resolved(self, graph: Callable[..., Raw]) -> None:
         assert graph(paper="Walled desks of the hall")["citedByCount"] == 2
 
+    @pytest.mark.requirement("web-researcher:graph-count")
     def test_influential_ones_only_and_a_number_of_them(self, graph: Callable[..., Raw]) -> None:
         told = graph(paper=DOI, influential_only=True)
         assert [one["doi"] for one in told["citedBy"]] == ["10.5555/c.1"]
@@ -279,6 +280,7 @@ class TestFullText:
         }
 
     @pytest.mark.parametrize(("given", "used"), [(1, 1000), (60_000, 60_000), (10**6, 200_000)])
+    @pytest.mark.requirement("web-researcher:fulltext-length")
     def test_the_length_is_clamped(self, given: int, used: int) -> None:
         assert asked("paper_fulltext", identifier=DOI, max_length=given)["max_chars"] == used
         assert asked("paper_fulltext", identifier=DOI)["max_chars"] == 50_000

@@ -54,6 +54,7 @@ def result_of(size: int, link: LinkOffer | None = OFFER) -> Result:
 
 
 @pytest.mark.parametrize(("size", "is_linked"), [(LINK_BYTES - 1, False), (LINK_BYTES, True)])
+@pytest.mark.requirement("web-researcher:link-threshold")
 def test_the_threshold_is_24_kib_and_inclusive(size: int, is_linked: bool) -> None:
     keeper = Keeper()
     told = linked(result_of(size), [keeper])

@@ -51,6 +51,7 @@ OTHERS: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.requirement("web-researcher:cache-length")
 def test_a_kept_page_never_answers_for_another_argument(
     open_web: OpenWeb, upstream: Upstream, name: str
 ) -> None:

@@ -6,17 +6,21 @@ import gzip
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from carrel.config import Config, WebConfig
 from carrel.errors import ArgumentError, CarrelError, SourceError, UnknownNameError
+from carrel.web.answers import web_failure
+from support.office_files import docx, paragraph, pptx, shape
 from support.paper_world import CHALLENGE, LOGIN
 from support.upstream import Reply, Seen, Upstream
 
 from .conftest import OpenWeb, Web
 
 URL = "https://example.org/desks"
+PAPER = Path(__file__).parents[2] / "fixtures/pdf/paper/document.pdf"
 HTML = [("Content-Type", "text/html; charset=utf-8")]
 WORDS = "A desk with walls on three sides keeps a reader from what the room does. " * 12
 PAGE = f"""<!doctype html><html lang="en"><head><title>On walled desks</title>
@@ -152,8 +156,14 @@ class TestAnswer:
         [
             (b"# Desks\n\nWith *walls*.\n\n- one\n- two\n", "text/markdown", "markdown"),
             (WORDS.encode(), "application/octet-stream", "text"),
+            (PAGE, "application/octet-stream", "html"),
+            (docx(paragraph(WORDS)), "application/octet-stream", "docx"),
+            (pptx(shape(WORDS)), "text/html", "pptx"),
+            (PAPER.read_bytes(), "text/html", "pdf"),
         ],
+        ids=["markdown", "text", "html", "docx", "pptx", "pdf"],
     )
+    @pytest.mark.requirement("web-researcher:scrape-types")
     def test_a_document_is_known_by_its_content(
         self, web: Web, upstream: Upstream, body: bytes, media_type: str, kind: str
     ) -> None:
@@ -231,14 +241,20 @@ class TestGrant:
             ("https://user@example.org/", "userinfo_in_url"),
             ("https://ex\u00e4mple.org/", "malformed_url"),
             ("example.org", "malformed_url"),
+            ("file:///etc/passwd", "insecure_scheme"),
+            ("javascript:alert(1)", "insecure_scheme"),
+            ("data:text/html,walls", "insecure_scheme"),
+            ("https://", "malformed_url"),
         ],
     )
+    @pytest.mark.requirement("web-researcher:scrape-url")
     def test_an_address_that_is_not_public_is_denied(
         self, web: Web, upstream: Upstream, url: str, reason: str
     ) -> None:
         error = error_of(web, url)
         assert error.error_code == "denied"
         assert error.extra["denial_context"]["reason"] == reason
+        assert web_failure(error).kind == "validation"
         assert upstream.dialled == []
 
     @pytest.mark.requirement("sandbox:hosts:public-web")

@@ -38,6 +38,7 @@ def works(open_web: OpenWeb, configuration: Config) -> Web:
 
 
 class TestDiscussions:
+    @pytest.mark.requirement("web-researcher:scrape-natively:hackernews")
     def test_a_thread_of_hacker_news_is_read_by_its_interface(
         self, web: Web, upstream: Upstream
     ) -> None:
@@ -119,6 +120,7 @@ class TestDiscussions:
 
 
 class TestVideos:
+    @pytest.mark.requirement("web-researcher:scrape-natively:youtube")
     def test_a_transcript_is_read_with_times(self, web: Web, upstream: Upstream) -> None:
         upstream.on("/watch", page(fixture("youtube/video")))
         upstream.on("/api/timedtext", json_reply(fixture("youtube/timedtext_json")))
@@ -208,6 +210,7 @@ class TestRetractions:
             ("erratum", (False, "correction")),
         ],
     )
+    @pytest.mark.requirement("web-researcher:scrape-retraction:crossref")
     def test_the_page_of_an_article_has_the_gravest_notice(
         self, works: Web, upstream: Upstream, kind: str, expected: tuple[bool, str]
     ) -> None:
@@ -218,12 +221,14 @@ class TestRetractions:
         status = told["retraction_status"]
         assert (status["retracted"], status["kind"]) == expected
 
+    @pytest.mark.requirement("web-researcher:scrape-clean:clean")
     def test_a_clean_article_has_none(self, works: Web, upstream: Upstream) -> None:
         serve_article(upstream, crossref())
         told = works.read("https://example.org/desks")
         assert "retraction_status" not in told
         assert "warnings" not in told
 
+    @pytest.mark.requirement("web-researcher:scrape-clean:unresolved")
     def test_crossref_that_does_not_answer_is_no_guess(
         self, works: Web, upstream: Upstream
     ) -> None:
@@ -232,6 +237,7 @@ class TestRetractions:
         assert "retraction_status" not in told
         assert any("retractions were not looked up" in one for one in told["warnings"])
 
+    @pytest.mark.requirement("web-researcher:scrape-doi-kind")
     def test_the_doi_of_another_page_is_not_given(self, web: Web, upstream: Upstream) -> None:
         serve(upstream, page(PAGE))
         told = web.read("https://example.org/desks")

@@ -66,6 +66,7 @@ CASES: list[tuple[str, CarrelError, str, str, bool]] = [
     [case[1:] for case in CASES],
     ids=[case[0] for case in CASES],
 )
+@pytest.mark.requirement("web-researcher:error-actions")
 def test_a_failure_has_one_kind_and_what_to_do(
     error: CarrelError, kind: str, action: str, retryable: bool
 ) -> None:
@@ -116,6 +117,19 @@ def test_a_rate_limit_without_a_wait_advises_a_minute() -> None:
 def test_a_message_has_no_line_breaks_and_no_paths() -> None:
     error = SourceError("not_found", "gone\nfor good\u202e", plugin="p", tool="t")
     assert web_failure(error).message == "gone for good"
+
+
+@pytest.mark.requirement("web-researcher:error-kinds")
+def test_kinds_and_actions_are_those_of_the_document() -> None:
+    assert set(KINDS) == {
+        "rate_limited", "auth_required", "blocked", "validation", "network", "content_empty",
+        "not_found", "browser_unavailable", "config", "upstream_unavailable", "session_not_found",
+    }  # fmt: skip
+    assert set(ACTIONS) == {
+        "retry_after_delay", "try_different_provider", "check_api_key", "broaden_query",
+        "inform_user", "report_bug",
+    }  # fmt: skip
+    assert {case[2] for case in CASES} | {"session_not_found"} == set(KINDS)
 
 
 @pytest.mark.requirement("web-researcher:error-order")

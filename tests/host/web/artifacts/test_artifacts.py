@@ -35,6 +35,8 @@ def artifacts(memory: MemoryStore) -> ArtifactStore:
 
 
 @pytest.mark.requirement("web:artifacts:life")
+@pytest.mark.requirement("web-researcher:link-same")
+@pytest.mark.requirement("web-researcher:link-life")
 def test_the_id_is_the_hash_of_the_body_and_it_lives_for_half_an_hour(
     artifacts: ArtifactStore, memory: MemoryStore
 ) -> None:
@@ -48,6 +50,7 @@ def test_the_id_is_the_hash_of_the_body_and_it_lives_for_half_an_hour(
 
 
 @pytest.mark.requirement("web:artifacts:own")
+@pytest.mark.requirement("web-researcher:link-caller")
 def test_anothers_artifact_is_not_found_even_by_its_hash(artifacts: ArtifactStore) -> None:
     with acting_as(ADA):
         artifacts.put(BODY)

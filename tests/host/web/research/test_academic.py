@@ -115,17 +115,20 @@ class TestPapers:
         assert told["trust"] == "untrusted-external-content"
         assert "hints" not in told
 
+    @pytest.mark.requirement("web-researcher:academic-always")
     def test_a_paper_always_has_title_url_and_source(self, opened: Opened) -> None:
         search = opened(crossref=searching({"ids": {}, "type": "article", "source": "x"}))
         [paper] = run(search)["papers"]
         assert set(paper) == {"title", "url", "source"}
         assert paper["source"] == "crossref"
 
+    @pytest.mark.requirement("web-researcher:academic-count")
     def test_five_papers_are_returned_unless_the_call_says_otherwise(self, opened: Opened) -> None:
         search = opened(crossref=searching(*(work(f"10.5555/{n}") for n in range(20))))
         assert run(search)["result_count"] == 5
         assert run(search, num_results=10)["result_count"] == 10
 
+    @pytest.mark.requirement("web-researcher:academic-abstract")
     def test_a_long_abstract_ends_at_a_word(self) -> None:
         told = shortened("desk " * 200)
         assert len(told) <= 500
@@ -136,6 +139,7 @@ class TestPapers:
         told = run(search, provider="pubmed")
         assert (told["source"], told["papers"][0]["source"]) == ("pubmed", "pubmed")
 
+    @pytest.mark.requirement("web-researcher:academic-sort")
     def test_papers_are_sorted_by_date_on_request(self, opened: Opened) -> None:
         works = [work(f"10.5555/{year}", issued=str(year)) for year in (2001, 2021, 2011)]
         told = run(opened(crossref=searching(*works)), sort_by="date")
@@ -145,10 +149,12 @@ class TestPapers:
         ("source", "doi"),
         [("ieee", "10.1109/1"), ("nature", "10.1038/1"), ("springer", "10.1007/1")],
     )
+    @pytest.mark.requirement("web-researcher:academic-sources:publishers")
     def test_a_publisher_is_found_by_its_dois(self, opened: Opened, source: str, doi: str) -> None:
         search = opened(crossref=searching(work("10.5555/1"), work(doi)))
         assert [one["doi"] for one in run(search, source=source)["papers"]] == [doi]
 
+    @pytest.mark.requirement("web-researcher:academic-sources:registries")
     def test_arxiv_is_the_only_one_asked_for_arxiv(self, opened: Opened) -> None:
         known = work("", ids={"arxiv": "2301.00001"}, title="Desks")
         search = opened(arxiv=searching(known), crossref=searching(work()))
@@ -157,6 +163,7 @@ class TestPapers:
 
 
 class TestOpenCopies:
+    @pytest.mark.requirement("web-researcher:academic-copies")
     def test_copies_are_looked_for_before_papers_without_a_pdf_are_left_out(
         self, opened: Opened
     ) -> None:
@@ -180,6 +187,7 @@ class TestOpenCopies:
 
 
 class TestProviders:
+    @pytest.mark.requirement("web-researcher:academic-provider")
     def test_a_named_provider_is_the_only_one_and_its_failure_is_the_answer(
         self, opened: Opened
     ) -> None:
@@ -234,6 +242,7 @@ class TestProviders:
 
 
 class TestHints:
+    @pytest.mark.requirement("web-researcher:academic-hints")
     def test_nothing_found_with_filters_names_them(self, opened: Opened) -> None:
         told = run(opened(crossref=searching()), year_from=2020, open_access=True)
         assert told["papers"] == []
@@ -260,6 +269,7 @@ class TestDoubts:
         ("own", "other", "marked"),
         [(0, 50, True), (0, 49, False), (6, 60, True), (7, 60, False)],
     )
+    @pytest.mark.requirement("web-researcher:academic-doubt")
     def test_a_copy_of_a_title_that_ten_times_as_many_works_cite_is_marked(
         self, own: int, other: int, marked: bool
     ) -> None:

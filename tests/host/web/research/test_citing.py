@@ -143,6 +143,7 @@ class TestIdentifiers:
         assert (told["verification_status"], told["match_confidence"]) == ("confirmed", "high")
         assert told["title_match"] == "match"
 
+    @pytest.mark.requirement("web-researcher:verify-notice")
     def test_a_retraction_is_reported_with_its_notice(self, opened: Opened) -> None:
         told = verify(opened(one=knowing({**WORK, "updated_by": [RETRACTION]})), DOI)
         assert told["retraction_status"] == {
@@ -157,11 +158,13 @@ class TestIdentifiers:
 class TestReferences:
     REFERENCE = "Green, A. (2020). On walled desks and their lamps. Desk Review."
 
+    @pytest.mark.requirement("web-researcher:verify-match:record")
     def test_a_reference_that_one_work_matches_is_confirmed(self, opened: Opened) -> None:
         told = verify(opened(one=knowing(WORK, works=[WORK])), self.REFERENCE)
         assert (told["input_type"], told["verification_status"]) == ("reference", "confirmed")
         assert told["matched_record"]["doi"] == DOI
 
+    @pytest.mark.requirement("web-researcher:verify-match:possible")
     def test_a_work_that_only_resembles_is_a_possible_match(self, opened: Opened) -> None:
         reference = "Brown, B. (1987). On walled desks and their lamps. Other Press."
         told = verify(opened(one=knowing(WORK, works=[WORK])), reference)
@@ -205,6 +208,7 @@ class TestAddresses:
 
 
 class TestClaims:
+    @pytest.mark.requirement("web-researcher:verify-claim:page")
     def test_the_sentences_of_a_page_are_the_evidence(self, opened: Opened) -> None:
         url = "https://example.org/desks"
         web = FakeWeb({url: "Walls do not keep noise out. Rain fell."})
@@ -219,6 +223,7 @@ class TestClaims:
         assert told["claim_support"] == "addressed"
         assert "the claim was compared with the abstract only" in told["provenance"]
 
+    @pytest.mark.requirement("web-researcher:verify-claim:silent")
     def test_a_source_that_cannot_be_read_says_nothing(self, opened: Opened) -> None:
         told = verify(opened(one=knowing()), GONE, "walls")
         assert told["claim_support"] == "source_unavailable"
@@ -245,6 +250,7 @@ class TestTitles:
             ("", "not_checked"),
         ],
     )
+    @pytest.mark.requirement("web-researcher:verify-title")
     def test_two_words_that_are_nowhere_make_a_mismatch(self, text: str, match: str) -> None:
         assert compare_title(text, self.KNOWN) == match
 
@@ -261,6 +267,7 @@ class TestAudits:
     @pytest.mark.parametrize(
         ("text", "format_"), [(BIBTEX, "bibtex"), (RIS, "ris"), (CSL, "csl-json")]
     )
+    @pytest.mark.requirement("web-researcher:audit-formats")
     def test_formats_are_detected(self, text: str, format_: str) -> None:
         [entry], detected, unread = read_entries(text, "auto")
         assert (detected, unread) == (format_, [])
@@ -290,6 +297,7 @@ class TestAudits:
             None,
         ]
 
+    @pytest.mark.requirement("web-researcher:audit-flags")
     def test_each_entry_has_its_flags_and_the_summary_counts_them(self, opened: Opened) -> None:
         dead, refused = "https://example.org/dead", "https://example.org/refused"
         robots = SourceError("denied", "robots", plugin="", tool="web_read")
@@ -334,6 +342,7 @@ class TestAudits:
         assert told["entries"][0]["flags"] == ["unchecked"]
         assert "exists" not in told["entries"][0]
 
+    @pytest.mark.requirement("web-researcher:audit-most")
     def test_entries_beyond_two_hundred_are_counted(self, opened: Opened) -> None:
         entries = [{"title": ""} for _ in range(203)]
         told = self.audit(opened(one=knowing()), *entries)

@@ -42,6 +42,7 @@ class TestSteps:
         assert told["session_id"] != begin(sessions)
         assert told["trust"] == "untrusted-external-content"
 
+    @pytest.mark.requirement("web-researcher:sequential-session")
     def test_a_later_step_without_its_session_is_refused(self, sessions: SessionStore) -> None:
         with pytest.raises(ArgumentError, match="session_id"):
             step(sessions, 2)
@@ -65,6 +66,7 @@ class TestSteps:
         assert not step(sessions, 3, id_)["is_complete"]
 
     @pytest.mark.parametrize(("steps", "mode"), [(8, "full"), (9, "summary")])
+    @pytest.mark.requirement("web-researcher:sequential-echo")
     def test_up_to_eight_steps_are_echoed_and_then_summed_up(
         self, sessions: SessionStore, steps: int, mode: str
     ) -> None:
@@ -75,6 +77,7 @@ class TestSteps:
         assert [one["step_number"] for one in told["last_steps"]] == [steps - 2, steps - 1, steps]
         assert progress_view(sessions.get(id_), steps, mode="full")["response_mode"] == "full"
 
+    @pytest.mark.requirement("web-researcher:sequential-steps")
     def test_there_are_two_hundred_steps_and_then_a_warning(self, sessions: SessionStore) -> None:
         id_ = begin(sessions)
         session = sessions.change(id_, lambda one: one.steps.extend(one.steps * (MAX_STEPS - 1)))
@@ -89,6 +92,7 @@ class TestSteps:
 
 
 class TestRevisions:
+    @pytest.mark.requirement("web-researcher:sequential-superseded")
     def test_superseded_by_is_derived_and_is_the_last_revision(
         self, sessions: SessionStore
     ) -> None:
@@ -116,12 +120,14 @@ class TestRevisions:
             step(sessions, 3, id_, **arguments)
         assert len(sessions.get(id_).steps) == 2
 
+    @pytest.mark.requirement("web-researcher:sequential-branch")
     def test_a_branch_is_named_in_its_steps(self, sessions: SessionStore) -> None:
         id_ = begin(sessions, 2)
         told = step(sessions, 3, id_, branch_from_step=1, branch_id="lamps")
         assert told["steps"][2]["branch_id"] == "lamps"
         assert told["last_steps"][2]["branch_from_step"] == 1
 
+    @pytest.mark.requirement("web-researcher:sequential-gaps")
     def test_a_gap_is_kept_once_with_its_step(self, sessions: SessionStore) -> None:
         id_ = begin(sessions)
         step(sessions, 2, id_, knowledge_gap="who built them")
@@ -131,6 +137,7 @@ class TestRevisions:
 
 class TestKeeping:
     @pytest.mark.requirement("web:sessions:life")
+    @pytest.mark.requirement("web-researcher:sequential-idle")
     def test_a_session_ends_four_hours_after_its_last_use(
         self, sessions: SessionStore, memory: MemoryStore
     ) -> None:
@@ -143,6 +150,7 @@ class TestKeeping:
         with pytest.raises(SessionNotFoundError):
             sessions.get(id_)
 
+    @pytest.mark.requirement("web-researcher:sequential-sessions")
     def test_a_principal_has_fifty_sessions_and_the_least_used_goes(
         self, sessions: SessionStore, memory: MemoryStore
     ) -> None:
@@ -174,6 +182,7 @@ class TestKeeping:
 
 
 class TestRecovering:
+    @pytest.mark.requirement("web-researcher:session-last")
     def test_the_view_has_the_last_three_steps_and_a_line_for_each(
         self, sessions: SessionStore
     ) -> None:
@@ -184,6 +193,7 @@ class TestRecovering:
         assert "error_patterns" not in told
 
     @pytest.mark.parametrize(("times", "shown"), [(2, False), (3, True)])
+    @pytest.mark.requirement("web-researcher:session-failures")
     def test_failures_are_shown_from_three_of_a_kind_on(
         self, sessions: SessionStore, times: int, shown: bool
     ) -> None:

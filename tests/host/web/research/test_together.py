@@ -61,6 +61,7 @@ class TestTogether:
         assert run(FakeWeb(), call)["hints"] == {"reason": "no_match"}
 
     @pytest.mark.parametrize(("pages", "count"), [({}, 3), ({"pages": 10}, 10), ({"pages": 1}, 1)])
+    @pytest.mark.requirement("web-researcher:together-count")
     def test_three_pages_are_read_unless_the_call_says_otherwise(
         self, call: Call, pages: dict[str, int], count: int
     ) -> None:
@@ -74,6 +75,7 @@ class TestTogether:
         assert run(web, call)["combined_content"].count(SAME) == 1
         assert run(web, call, deduplicate=False)["combined_content"].count(SAME) == 2
 
+    @pytest.mark.requirement("web-researcher:together-bytes")
     def test_lengths_are_bytes_of_a_page_and_of_all(self, call: Call) -> None:
         web = FakeWeb({A: "ä" * 60_000, B: "ö" * 60_000})
         told = run(web, call)
@@ -96,6 +98,7 @@ class TestTogether:
         assert told["sources"][0]["claim_signal"] == SAME
         assert told["sources"][0]["key_sentences"] == [SAME]
 
+    @pytest.mark.requirement("web-researcher:together-at-once")
     def test_at_most_five_pages_are_read_at_once(self, call: Call) -> None:
         lock, now, most = threading.Lock(), 0, 0
 

@@ -42,21 +42,25 @@ def written(sources: list[dict[str, Any]], style: str, call: Call) -> dict[str, 
 
 class TestBibliographies:
     @pytest.mark.parametrize("style", ["bibtex", "ris", "csl-json"])
+    @pytest.mark.requirement("web-researcher:format-once")
     def test_each_address_is_written_once(self, style: str, call: Call) -> None:
         told = written(SOURCES, style, call)
         assert told["entry_count"] == 2
         assert len(read_bibliography(told["bibliography"]).entries) == 2
 
+    @pytest.mark.requirement("web-researcher:format-key:word")
     def test_a_key_is_surname_year_and_first_word_of_the_title(self, call: Call) -> None:
         text = written(SOURCES[:1], "bibtex", call)["bibliography"]
         assert "@article{vaswani2017attention," in text
 
+    @pytest.mark.requirement("web-researcher:format-key:letters")
     def test_keys_of_a_list_differ(self, call: Call) -> None:
         twice = [{**SOURCES[0], "doi": "", "url": f"https://example.org/{n}"} for n in range(2)]
         text = written(twice, "bibtex", call)["bibliography"]
         assert "{vaswani2017attentiona," in text
         assert "{vaswani2017attentionb," in text
 
+    @pytest.mark.requirement("web-researcher:format-ris")
     def test_ris_has_jour_with_a_doi_and_elec_without(self, call: Call) -> None:
         text = written(SOURCES, "ris", call)["bibliography"]
         assert [line for line in text.splitlines() if line.startswith("TY")] == [
@@ -64,6 +68,7 @@ class TestBibliographies:
             "TY  - ELEC",
         ]
 
+    @pytest.mark.requirement("web-researcher:format-empty")
     def test_no_sources_are_an_empty_array_of_csl(self, call: Call) -> None:
         assert written([], "csl-json", call)["bibliography"] == "[]"
         assert written([], "ris", call)["bibliography"] == ""
@@ -75,6 +80,7 @@ class TestBibliographies:
         ["\n", "\r", "\r\n", "\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x00"],
         ids=repr,
     )
+    @pytest.mark.requirement("web-researcher:format-lines")
     def test_a_title_cannot_begin_a_record(self, style: str, separator: str, call: Call) -> None:
         evil = separator.join([
             "A", "ER  - ", "", "TY  - JOUR", "TI  - Forged", "}", "@article{forged, title={F}}",
@@ -117,6 +123,7 @@ class TestExports:
         assert (told["step_count"], told["source_count"]) == (3, 2)
 
     @pytest.mark.parametrize("format_", ["markdown", "json"])
+    @pytest.mark.requirement("web-researcher:export-same")
     def test_it_is_the_same_but_for_the_time_of_the_export(
         self, sessions: SessionStore, format_: str
     ) -> None:
@@ -129,6 +136,7 @@ class TestExports:
         assert len(document["sources"]) == 2
         json.dumps(document)
 
+    @pytest.mark.requirement("web-researcher:export-links")
     def test_links_are_marked_where_they_were_checked(self, sessions: SessionStore) -> None:
         id_ = self.session(sessions)
         links = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -200,6 +201,7 @@ class TestLenses:
         with pytest.raises(ConfigError, match="lens_folder"):
             read_lenses(tmp_path / "none")
 
+    @pytest.mark.requirement("web-researcher:search-lenses")
     def test_an_unknown_lens_names_the_known_ones(self) -> None:
         with pytest.raises(ArgumentError, match="known: academic, financial"):
             choose_lens(read_lenses(None), "poetry")
@@ -280,6 +282,7 @@ class TestCleaning:
         ]
         assert (found[1].source, found[1].published) == ("s", None)
 
+    @pytest.mark.requirement("web-researcher:search-site")
     def test_hosts_are_kept_to_even_if_the_provider_does_not(self) -> None:
         raw = [result(f"https://{host}/") for host in ("example.org", "a.example.org", "x.example")]
         found = clean_results(raw, count=10, hosts=["example.org"])
@@ -296,6 +299,7 @@ class TestCleaning:
 
 
 class TestHints:
+    @pytest.mark.requirement("web-researcher:search-warning")
     def test_without_filters_nothing_matched(self) -> None:
         told = explain_nothing(read_query({"query": "x"}), ["brave"], ["brave", "exa"]).to_json()
         assert told == {
@@ -307,10 +311,37 @@ class TestHints:
             ),
         }
 
+    @pytest.mark.requirement("web-researcher:search-constraints")
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("site", "example.org"),
+            ("lens", "academic"),
+            ("time_range", "day"),
+            ("country", "AT"),
+            ("language", "de"),
+            ("exact_terms", "walled desks"),
+            ("exclude_terms", "lamps"),
+        ],
+    )
+    def test_each_constraint_is_named(self, name: str, value: str) -> None:
+        told = explain_nothing(read_query({"query": "x", name: value}), [], []).to_json()
+        assert (told["reason"], told["filters_applied"]) == (
+            "filters_too_restrictive",
+            {name: value},
+        )
+        assert told["suggested_actions"] == [{"action": "remove_filter", "filter": name}]
+
+    @pytest.mark.parametrize("given", [{"safe": "high"}, {"num_results": 1}, {"claim": "c"}])
+    def test_what_leaves_no_result_out_is_no_constraint(self, given: dict[str, Any]) -> None:
+        told = explain_nothing(read_query({"query": "x", **given}), [], []).to_json()
+        assert (told["reason"], told["filters_applied"]) == ("no_match", {})
+
     def test_more_general_words_are_advised_where_nothing_else_can_help(self) -> None:
         told = explain_nothing(read_query({"query": "x"}), ["brave"], ["brave"]).to_json()
         assert told["suggested_actions"] == [{"action": "broaden_query"}]
 
+    @pytest.mark.requirement("web-researcher:search-actions")
     def test_filters_are_named_and_may_be_removed(self) -> None:
         asked = read_query(
             {"query": "x", "site": "example.org", "time_range": "day", "safe": "off"}

@@ -99,6 +99,7 @@ def test_spellings_of_one_search_have_one_key() -> None:
     ("asked", "count", "requested"),
     [(1, 1, None), (10, 10, None), (0, 1, 0), (-3, 1, -3), (50, 10, 50), (7.0, 7, None)],
 )
+@pytest.mark.requirement("web-researcher:search-count")
 def test_a_number_outside_1_to_10_is_clamped_and_reported(
     asked: float, count: int, requested: int | None
 ) -> None:
@@ -122,6 +123,7 @@ def test_a_number_outside_1_to_10_is_clamped_and_reported(
     ],
 )
 @pytest.mark.requirement("web-researcher:search-lens-site")
+@pytest.mark.requirement("web-researcher:search-query")
 def test_wrong_arguments_are_named(arguments: dict[str, Any], word: str) -> None:
     with pytest.raises(ArgumentError, match=word):
         read_query(arguments)

@@ -403,6 +403,7 @@ def test_an_outage_is_told_before_what_is_not_configured(make_world: MakeWorld, 
 
 
 @pytest.mark.requirement("web-researcher:search-time-range")
+@pytest.mark.requirement("web-researcher:search-filters")
 def test_filters_reach_the_provider(make_world: MakeWorld) -> None:
     world = make_world(brave=found())
     world.search(
