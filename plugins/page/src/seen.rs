@@ -276,7 +276,8 @@ fn is_machinery(tree: &Tree, id: Id) -> bool {
         "template" => !is_shadow(tree, id),
         "style" | "noscript" | "head" | "link" | "meta" | "svg" | "iframe" | "object" | "embed"
         | "applet" | "canvas" | "audio" | "video" | "select" | "option" | "datalist"
-        | "textarea" | "input" | "progress" | "meter" | "map" | "noframes" | "frameset" => true,
+        | "textarea" | "input" | "progress" | "meter" | "map" | "noframes" | "noembed"
+        | "title" | "param" | "frameset" => true,
         _ => false,
     }
 }
@@ -290,4 +291,66 @@ fn is_shadow(tree: &Tree, id: Id) -> bool {
 pub(crate) fn is_math_script(tree: &Tree, id: Id) -> bool {
     tree.name(id) == "script"
         && tree.attribute(id, "type").is_some_and(|kind| kind.trim().starts_with("math/tex"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parser;
+
+    /// Whether the text `walls` of a page is seen.
+    fn seen(body: &str) -> bool {
+        let Ok(tree) = parser::parse(&format!("<body><p>Desks.</p>{body}</body>")) else {
+            return false;
+        };
+        let shown = shown(&tree);
+        (0..tree.len())
+            .any(|id| !shown.gone[id] && tree.text(id).is_some_and(|text| text.contains("walls")))
+    }
+
+    #[test]
+    fn what_a_browser_shows_without_a_click_is_seen() {
+        for body in [
+            "<p>walls</p>",
+            "<div inert>walls</div>",
+            "<dialog open>walls</dialog>",
+            "<details><summary>walls</summary></details>",
+            "<details><summary>More</summary>walls</details>",
+            "<details open>walls</details>",
+            "<div hidden=until-found>walls</div>",
+            "<p style='content-visibility:auto'>walls</p>",
+            "<xmp>walls</xmp>",
+            "<marquee>walls</marquee>",
+            "<button>walls</button>",
+            "<fieldset><legend>walls</legend></fieldset>",
+        ] {
+            assert!(seen(body), "{body}");
+        }
+    }
+
+    #[test]
+    fn what_a_browser_does_not_show_is_not_seen() {
+        for body in [
+            "<noembed>walls</noembed>",
+            "<noembed><p>walls</p></noembed>",
+            "<noframes>walls</noframes>",
+            "<template>walls</template>",
+            "<dialog>walls</dialog>",
+            "<div popover>walls</div>",
+            "<div popover=manual>walls</div>",
+            "<div hidden>walls</div>",
+            "<div hidden=''>walls</div>",
+            "<div hidden=hidden>walls</div>",
+            "<p style='content-visibility:hidden'>walls</p>",
+            "<p style='content-visibility:hidden;visibility:visible'>walls</p>",
+            "<div><title>walls</title></div>",
+            "<iframe>walls</iframe>",
+            "<datalist><option>walls</datalist>",
+            "<style>@media (width>=1px){.x{display:none}}</style><p class=x>walls</p>",
+            "<style>@media(1px<width) and (color){.x{opacity:0}}</style><p class=x>walls</p>",
+            "<style media='(width>=1px)'>.x{display:none}</style><p class=x>walls</p>",
+        ] {
+            assert!(!seen(body), "{body}");
+        }
+    }
 }

@@ -15,6 +15,8 @@ pub(crate) struct Looks {
     gone: Option<bool>,
     /// `visibility: hidden` or not.
     unseen: Option<bool>,
+    /// `content-visibility: hidden` or not.
+    skipped: Option<bool>,
     /// `opacity: 0` or not.
     clear: Option<bool>,
     /// Letters of at most one pixel or not.
@@ -76,7 +78,7 @@ impl Looks {
         match name {
             "display" => self.gone = Some(value == "none"),
             "visibility" => self.unseen = Some(matches!(value, "hidden" | "collapse")),
-            "content-visibility" => self.unseen = Some(value == "hidden"),
+            "content-visibility" => self.skipped = Some(value == "hidden"),
             "opacity" => {
                 self.clear = number(value)
                     .map(|(number, unit)| number < if unit == "%" { 5.0 } else { 0.05 });
@@ -150,6 +152,7 @@ impl Looks {
         let yes = |one: Option<bool>| one == Some(true);
         yes(self.gone)
             || yes(self.unseen)
+            || yes(self.skipped)
             || yes(self.clear)
             || yes(self.tiny)
             || yes(self.cut)
@@ -179,6 +182,7 @@ impl Looks {
         }
         take(&mut self.gone, other.gone);
         take(&mut self.unseen, other.unseen);
+        take(&mut self.skipped, other.skipped);
         take(&mut self.clear, other.clear);
         take(&mut self.tiny, other.tiny);
         take(&mut self.lifted, other.lifted);
@@ -198,7 +202,7 @@ impl Looks {
     /// How the declarations hide an element, by themselves.
     pub(crate) fn hiding(&self) -> Option<Hiding> {
         let yes = |one: Option<bool>| one == Some(true);
-        if yes(self.gone) || yes(self.unseen) {
+        if yes(self.gone) || yes(self.unseen) || yes(self.skipped) {
             return Some(Hiding::Absent);
         }
         let offset = self.far[..4].iter().any(|&one| yes(one)) && yes(self.lifted);

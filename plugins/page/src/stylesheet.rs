@@ -260,7 +260,8 @@ fn nested(outer: &[String], prelude: &str) -> Vec<String> {
 
 /// Whether the rules of a group count, whose prelude follows `@`.
 fn is_met(group: &str) -> bool {
-    let (name, query) = group.split_at(group.find([' ', '(', '\n']).unwrap_or(group.len()));
+    let (name, query) = group
+        .split_at(group.find(|one: char| one == '(' || one.is_whitespace()).unwrap_or(group.len()));
     match name.to_ascii_lowercase().as_str() {
         "media" => applies(query),
         "supports" => !query.trim_start().to_ascii_lowercase().starts_with("not"),
@@ -275,6 +276,11 @@ fn without_comments(text: &str) -> String {
     while let Some((before, comment)) = rest.split_once("/*") {
         out.push_str(before);
         rest = comment.split_once("*/").map_or("", |(_, behind)| behind);
+        // A comment between two words divides them: `@media/**/screen`.
+        let is_word = |one: char| one.is_alphanumeric();
+        if before.ends_with(is_word) && rest.starts_with(is_word) {
+            out.push(' ');
+        }
     }
     out.push_str(rest);
     if out.contains("--") { out.replace("<!--", " ").replace("-->", " ") } else { out }
@@ -346,6 +352,12 @@ mod tests {
             "p{&.x{display:none}}",
             "#a{@media screen{.x{opacity:0}}}",
             "@media (min-width:1px){.x{display:none}}",
+            "@media (width>=1px){.x{display:none}}",
+            "@media(1px<=width){.x{display:none}}",
+            "@media\tscreen{.x{display:none}}",
+            "@media/**/screen{.x{display:none}}",
+            ".x{content-visibility:hidden}",
+            ".x{content-visibility:hidden;visibility:visible}",
             "@media screen and (min-width: 600px){@supports (display:grid){.x{display:none}}}",
             "@supports not (display:none){.x{display:block}}.x{display:none}",
             "[data-q]{display:none}",
@@ -378,6 +390,9 @@ mod tests {
             ".no-js .x{display:none}",
             "@media print{.x{display:none}}",
             "@media (max-width:600px){.x{display:none}}",
+            "@media (width<=600px){.x{display:none}}",
+            ".x{content-visibility:auto}",
+            ".x{content-visibility:hidden}.w .x{content-visibility:visible}",
             ".x{display:none}.w .x{display:block}",
             ".x{display:none}.x:not(.off){display:block}",
             ".a > .x{display:none}",
