@@ -46,11 +46,13 @@ impl<'d> Tag<'d> {
 pub(crate) struct Tags<'d> {
     page: &'d str,
     at: usize,
+    /// Names, and the place up to which there is no end tag of that name.
+    without: Vec<(String, usize)>,
 }
 
 impl<'d> Tags<'d> {
     pub(crate) fn new(page: &'d str) -> Self {
-        Self { page, at: 0 }
+        Self { page, at: 0, without: Vec::new() }
     }
 
     /// The next tag; comments, scripts and styles are passed over.
@@ -75,28 +77,43 @@ impl<'d> Tags<'d> {
         }
     }
 
-    /// The source up to the next end tag of that name, which is the next to be read.
+    /// The source up to the next end tag of that name, which is the next to be read; empty if there
+    /// is none near.
     pub(crate) fn until_end_of(&mut self, name: &str) -> &'d str {
-        let content = self.peek_until_end_of(name);
+        let most = match name {
+            "script" | "style" => usize::MAX,
+            "a" | "div" | "p" | "span" | "td" => 64 * 1024,
+            _ => 1024,
+        };
+        let content = self.content(name, most);
         self.at += content.len();
         content
     }
 
-    /// As [`until_end_of`](Self::until_end_of), without moving.
-    pub(crate) fn peek_until_end_of(&self, name: &str) -> &'d str {
-        /// The most bytes of an element's content that is not a script; keeps the work linear.
-        const MOST: usize = 64 * 1024;
-        let rest = &self.page[self.at..];
-        let limit =
-            if matches!(name, "script" | "style") { rest.len() } else { rest.len().min(MOST) };
-        let bytes = &rest.as_bytes()[..limit];
-        let mut from = 0;
+    /// As [`until_end_of`](Self::until_end_of) for a short text, without moving.
+    pub(crate) fn peek_until_end_of(&mut self, name: &str) -> &'d str {
+        self.content(name, 256)
+    }
+
+    /// The source up to an end tag in the next `most` bytes. Where one was looked for in vain is not
+    /// looked again, which keeps the work linear.
+    fn content(&mut self, name: &str, most: usize) -> &'d str {
+        let bytes = self.page.as_bytes();
+        let bytes = bytes.get(..self.at.saturating_add(most)).unwrap_or(bytes);
+        let known = self.without.iter().position(|(known, _)| known == name);
+        let mut from = known.map_or(self.at, |known| self.without[known].1.max(self.at));
         while let Some(found) = find(bytes, from, b"</") {
             let behind = bytes.get(found + 2..found + 2 + name.len());
             if behind.is_some_and(|behind| behind.eq_ignore_ascii_case(name.as_bytes())) {
-                return &rest[..found];
+                return &self.page[self.at..found];
             }
             from = found + 2;
+        }
+        let end = bytes.len().saturating_sub(2 + name.len());
+        match known {
+            Some(known) => self.without[known].1 = end.max(self.without[known].1),
+            None if self.without.len() < 8 => self.without.push((name.to_owned(), end)),
+            None => {}
         }
         ""
     }
@@ -183,5 +200,35 @@ mod tests {
         for page in ["<", "< a>", "<a", "<a href='", "</", "<1>", "<!-- x", "<a b='é>"] {
             assert!(Tags::new(page).next().is_none(), "{page}");
         }
+    }
+
+    #[test]
+    fn an_end_tag_is_looked_for_once_where_there_is_none() {
+        for (start, name) in [("<script>", "script"), ("<a>", "a"), ("<span>", "span")] {
+            let page = start.repeat(100_000);
+            let mut tags = Tags::new(&page);
+            while tags.next().is_some() {
+                assert_eq!(tags.until_end_of(name), "");
+            }
+            let looked = &tags.without.iter().find(|(known, _)| known == name).unwrap().1;
+            assert!(*looked + 16 > page.len(), "{name}: {looked}");
+        }
+        let mut tags = Tags::new("<a>one<b>two</b></a><a>three</a>");
+        tags.next();
+        assert_eq!(tags.until_end_of("i"), "");
+        assert_eq!(tags.peek_until_end_of("a"), "one<b>two</b>");
+        assert_eq!(tags.until_end_of("a"), "one<b>two</b>");
+        tags.next();
+        tags.next();
+        assert_eq!(tags.until_end_of("a"), "three");
+    }
+
+    #[test]
+    fn a_text_that_is_peeked_at_is_short() {
+        let page = format!("<span>{}</span>", "x".repeat(300));
+        let mut tags = Tags::new(&page);
+        tags.next();
+        assert_eq!(tags.peek_until_end_of("span"), "");
+        assert_eq!(tags.until_end_of("span").len(), 300);
     }
 }

@@ -47,14 +47,9 @@ object! {
 ///
 /// # Errors
 ///
-/// The failure, if there is no response; the report of the API; `upstream_invalid` for an answer that
-/// cannot be read.
+/// See [`answer::ask`].
 pub fn search(search: &Search, host: &dyn Host) -> Result<Results, Error> {
-    let (request, unapplied) = request::search(search);
-    let response = host.fetch(request).map_err(|failure| SERVICE.failure(failure))?;
-    let mut found = answer::read(&SERVICE, &response, results)?;
-    found.unapplied = unapplied;
-    Ok(found)
+    answer::ask(&SERVICE, request::search(search), host, results)
 }
 
 /// The results in a document.

@@ -2,8 +2,10 @@
 
 use carrel_pdk::json::lenient::{List, Object, Text, read_object};
 use carrel_pdk::text::collapse;
-use carrel_pdk::{Action, Code, Error, Failure, FailureKind, Response, refusal};
+use carrel_pdk::{Action, Code, Error, Failure, FailureKind, Host, Request, Response, refusal};
 use serde::de::{MapAccess, SeqAccess};
+
+use crate::Results;
 
 /// A provider, for messages.
 #[derive(Debug, Clone, Copy)]
@@ -204,6 +206,23 @@ pub fn trouble(status: Option<u64>, words: &str) -> Trouble {
 /// A text that is there and not blank.
 pub fn present<'t>(text: &'t Text<'_>) -> Option<&'t str> {
     text.0.as_deref().filter(|text| !text.trim().is_empty())
+}
+
+/// Sends the request of a search, and returns the results of its response.
+///
+/// # Errors
+///
+/// The failure, if there is no response; else as [`read`].
+pub fn ask(
+    service: &Service,
+    (request, unapplied): (Request, Vec<&'static str>),
+    host: &dyn Host,
+    parse: fn(&str) -> Result<Results, Error>,
+) -> Result<Results, Error> {
+    let response = host.fetch(request).map_err(|failure| service.failure(failure))?;
+    let mut found = read(service, &response, parse)?;
+    found.unapplied = unapplied;
+    Ok(found)
 }
 
 /// Parses a response's body with `parse`, or returns the error that the response stands for.
