@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from carrel.exchange import Call, Limits
 from carrel.lookup import Lookup
+from carrel.lookup.run import MAX_IDS
 from carrel.papers.errors import PaperError
 from carrel.papers.references import parse_reference
 from carrel.papers.search import PaperSearch, SearchRequest, SearchResult
 from carrel.papers.search.tool import no_answer
-from carrel.records import Id, MergedWork
+from carrel.records import Id, IdFault, MergedWork, parse_isbn
 from carrel.text.printable import printable
 from carrel.tools.host_tool import host_limits
 from carrel.tools.naming import HOST
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Seconds for the whole, unless the operator's `limits.wall_seconds` says otherwise.
 WALL_SECONDS: Final = 60.0
+#: Label of an ISBN, which `parse_reference` does not read: ten digits may be a PMID.
+_ISBN: Final = "isbn:"
 #: Words of the shortest text that is taken for a citation.
 _CITATION_WORDS: Final = 4
 #: Works that a citation is compared with, and those that the error of an ambiguous one lists.
@@ -104,26 +107,27 @@ class PaperResolver:
 
         Returns:
             Reference → its work, or why there is none. Citations are left out: `resolve` takes one.
+            An ISBN has the label `isbn:`.
 
         Raises:
             Cancelled: the call was cancelled.
         """
         known: dict[str, Id] = {}
         for reference in references:
-            try:
-                known[reference] = parse_reference(reference)
-            except PaperError:
-                continue
+            named = _named(reference)
+            if named is not None:
+                known[reference] = named
         found: dict[str, Resolution | PaperError] = {}
-        if not known:
-            return found
-        result = self._lookup.run([one.id for one in known.values()], call)
-        for (reference, one), item in zip(known.items(), result.items, strict=True):
-            if item.work is None:
-                found[reference] = unresolved(f"{one.type} {one.id}", item)
-            else:
-                attempts = attempts_of(item.steps)
-                found[reference] = Resolution(reference, one, result.works[item.work], attempts)
+        asked = list(known.items())
+        for start in range(0, len(asked), MAX_IDS):
+            some = asked[start : start + MAX_IDS]
+            result = self._lookup.run([one.id for _, one in some], call)
+            for (reference, one), item in zip(some, result.items, strict=True):
+                if item.work is None:
+                    found[reference] = unresolved(f"{one.type} {one.id}", item)
+                    continue
+                work, attempts = result.works[item.work], attempts_of(item.steps)
+                found[reference] = Resolution(reference, one, work, attempts)
         return found
 
     def _by_identifier(self, reference: str, known: Id, call: Call) -> Resolution:
@@ -157,6 +161,16 @@ class PaperResolver:
             )
         shown = printable(citation, 80)
         raise PaperError("NOT_FOUND", f"no work was found that {shown!r} cites", attempts=attempts)
+
+
+def _named(reference: str) -> Id | None:
+    """Returns the identifier that a text is, of a paper or with a label of a book."""
+    try:
+        if reference.startswith(_ISBN):
+            return parse_isbn(reference)
+        return parse_reference(reference)
+    except (PaperError, IdFault):
+        return None
 
 
 def stored_under(found: Resolution) -> Id:

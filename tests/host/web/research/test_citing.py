@@ -353,3 +353,67 @@ class TestAudits:
     def test_entries_keep_their_order(self, opened: Opened) -> None:
         told = self.audit(opened(one=knowing(WORK)), *({"title": f"t{n}"} for n in range(12)))
         assert [one["title"] for one in told["entries"]] == [f"t{n}" for n in range(12)]
+
+    def test_two_hundred_identifiers_are_looked_up(self, opened: Opened) -> None:
+        told = self.audit(opened(one=knowing(WORK)), *({"doi": f"10.5555/{n}"} for n in range(200)))
+        assert told["summary"]["total"] == 200
+
+
+BOOK: Raw = {
+    "ids": {"isbn": ["9780000000002"]},
+    "type": "book",
+    "title": "The book of walls",
+    "issued": "2020",
+    "source": "self-styled",
+}
+
+
+def library(*, has: bool = True) -> Guest:
+    """Returns a source that looks up books by ISBN, and finds no work by its words."""
+    one = {"type": "isbn", "id": "9780000000002"}
+    told = {"works": [{"id": one, "work": BOOK}], "not_found": []}
+    return role_guest(
+        {"lookup": json.dumps(told if has else {"works": [], "not_found": [one]}),
+         "role:search": json.dumps({"works": []})},
+        lookup={"identifiers": ["isbn"], "batch": 10},
+        roles={"search": {"max": 50, "filters": []}},
+    )  # fmt: skip
+
+
+class TestBooks:
+    BIBTEX = "@book{{b, title={{{}}}, isbn={{{}}}, year={{2020}}}}"
+
+    def entry(self, verifier: CitationVerifier, text: str) -> Raw:
+        entries, _, _ = read_entries(text, "bibtex")
+        [told] = audit(entries, "bibliography", verifier, call())["entries"]
+        return dict(told)
+
+    @pytest.mark.parametrize(
+        "isbn", ["9780000000002", "978-0-00-000000-2", "0-00-000000-0", "1234, 978-0-00-000000-2"]
+    )
+    @pytest.mark.parametrize("title", ["The book of walls", ""])
+    def test_a_book_is_looked_up_by_its_isbn(self, opened: Opened, isbn: str, title: str) -> None:
+        told = self.entry(opened(books=library()), self.BIBTEX.format(title, isbn))
+        assert (told["exists"], told["flags"]) == (True, [])
+
+    def test_another_title_beside_an_isbn_is_a_mismatch(self, opened: Opened) -> None:
+        text = self.BIBTEX.format("Volcanoes of the north", "9780000000002")
+        assert self.entry(opened(books=library()), text)["title_match"] == "mismatch"
+
+    @pytest.mark.parametrize("title", ["The book of walls", ""])
+    def test_a_book_that_a_source_lacks_is_unchecked_and_not_missing(
+        self, opened: Opened, title: str
+    ) -> None:
+        text = self.BIBTEX.format(title, "9780000000002")
+        assert self.entry(opened(books=library(has=False)), text)["flags"] == ["unchecked"]
+
+    def test_a_chapter_is_not_its_book(self, opened: Opened) -> None:
+        text = self.BIBTEX.format("A chapter", "9780000000002").replace("@book", "@incollection")
+        assert self.entry(opened(books=library()), text)["flags"] == ["unchecked"]
+
+    def test_a_book_is_searched_by_its_title_where_no_source_knows_isbns(
+        self, opened: Opened
+    ) -> None:
+        known = {**WORK, "title": "The book of walls and lamps", "type": "book"}
+        text = self.BIBTEX.format("The book of walls and lamps", "9780000000002")
+        assert self.entry(opened(one=knowing(works=[known])), text).get("exists") is True

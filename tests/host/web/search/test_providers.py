@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,7 @@ from carrel.features import FEATURES
 from carrel.fetch.policy.endpoint import parse_endpoint
 from carrel.plugins.plugin_set import PluginSet
 from carrel.tools import Toolbox
+from carrel.web.search import ask
 from support.loopback_client import loopback_client
 from support.upstream import Reply, Seen, SkippingClock, Upstream
 
@@ -146,15 +150,17 @@ def test_a_refused_key_names_the_variable(
     assert f"CARREL_SECRET_{provider.upper()}_API_KEY" in error.message
 
 
+@pytest.mark.parametrize("as_date", [False, True], ids=["seconds", "date"])
 @pytest.mark.parametrize("provider", HOSTS)
 def test_too_many_requests_open_the_circuit(
-    provider: str, site: Upstream, open_search: OpenSearch
+    provider: str, as_date: bool, site: Upstream, open_search: OpenSearch
 ) -> None:
-    site.on("*", lambda _: reply(b"", 429, ("Retry-After", "90")))
+    late = format_datetime(datetime.now(tz=UTC) + timedelta(seconds=600), usegmt=True)
+    site.on("*", lambda _: reply(b"", 429, ("Retry-After", late if as_date else "600")))
     search = open_search(provider)
     error = search.error()
     assert error.error_code == "rate_limited"
-    assert error.extra["retry_after_seconds"] >= 60
+    assert 500 < error.extra["retry_after_seconds"] <= 600 * 1.2 + 1
     sent = len(site.seen)
     again = search.error(query="another")
     assert "circuit open" in again.message
@@ -203,6 +209,24 @@ def test_used_up_credits_fall_back_and_never_count(
         meta = search(query=f"q{number}").meta
         assert meta["provider_used"] == "brave"
         assert meta["providers_attempted"] == [provider, "brave"]
+
+
+@pytest.mark.long("load")
+def test_an_answer_that_drips_does_not_use_up_the_time_of_the_next_provider(
+    site: Upstream, open_search: OpenSearch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(seen: Seen) -> Reply:
+        if seen.host == HOSTS["exa"]:
+            return replace(reply(answer_of("exa")), drip=0.05)
+        return reply(answer_of("brave"))
+
+    site.on("*", answer)
+    search = open_search("exa", "brave")
+    search(provider="brave", query="compiles the plugin")
+    monkeypatch.setattr(ask, "PROVIDER_SECONDS", 3.0)
+    meta = search().meta
+    assert (meta["provider_used"], meta["fallback_reason"]) == ("brave", "primary_unavailable")
+    assert [seen.host for seen in site.seen][-2:] == [HOSTS["exa"], HOSTS["brave"]]
 
 
 def test_odd_results_come_out_clean(site: Upstream, open_search: OpenSearch) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from carrel.errors import CarrelError
 from carrel.papers.errors import PaperError
+from carrel.papers.resolve import Resolution
 from carrel.text.printable import printable
 from carrel.web.answers import TRUST
 from carrel.web.research.side_by_side import side_by_side
@@ -17,7 +18,6 @@ from .notices import status_in_record
 
 if TYPE_CHECKING:
     from carrel.exchange import Call
-    from carrel.papers.resolve import Resolution
 
     from .entries import AuditEntry
     from .verifying import CitationVerifier
@@ -56,7 +56,7 @@ def audit(
         Cancelled: the call was cancelled.
     """
     chosen = list(entries[:MAX_ENTRIES])
-    known = list(dict.fromkeys(one.identifier.id for one in chosen if one.identifier is not None))
+    known = list(dict.fromkeys(one.key for one in chosen if one.key))
     resolved = verifier.resolver.resolve_known(known, call) if known else {}
     checked = side_by_side(
         chosen,
@@ -124,9 +124,13 @@ def _looked_up(
     """Returns the evidence by the identifier, else by the title."""
     evidence = Evidence()
     if entry.identifier is not None:
-        found = resolved.get(entry.identifier.id)
+        found = resolved.get(entry.key)
+        is_book = entry.identifier.type == "isbn"
+        if is_book and entry.title and not isinstance(found, Resolution):
+            return _searched(entry, verifier, call)
         if found is None or isinstance(found, PaperError):
-            missing = found is not None and found.paper_code == "NOT_FOUND"
+            # No source has all books.
+            missing = found is not None and found.paper_code == "NOT_FOUND" and not is_book
             evidence.status = "not_found" if missing else "uncertain"
             evidence.reason = "it was not looked up" if found is None else found.message
             return evidence
@@ -134,16 +138,21 @@ def _looked_up(
         evidence.status = "confirmed"
         evidence.compare(entry.title, entry.year)
         evidence.notice = status_in_record(found.merged.work)
-        if evidence.notice is None:
+        if evidence.notice is None and not is_book:
             verifier.add_notices(evidence, entry.identifier.id, call)
         return evidence
     if entry.title:
-        evidence = verifier.of_reference(entry.reference, call)
-        if evidence.status == "not_found":
-            # A search that finds nothing proves nothing: books and reports are in no index.
-            evidence.status = "uncertain"
-        return evidence
+        return _searched(entry, verifier, call)
     evidence.reason = entry.fault or "it has neither an identifier nor a title"
+    return evidence
+
+
+def _searched(entry: AuditEntry, verifier: CitationVerifier, call: Call) -> Evidence:
+    """Returns the evidence by the title."""
+    evidence = verifier.of_reference(entry.reference, call)
+    if evidence.status == "not_found":
+        # A search that finds nothing proves nothing: books and reports are in no index.
+        evidence.status = "uncertain"
     return evidence
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -11,7 +12,7 @@ from carrel.bibliography.item import names_of, text_of
 from carrel.errors import ArgumentError
 from carrel.papers.errors import PaperError
 from carrel.papers.references import parse_reference
-from carrel.records import Id
+from carrel.records import Id, IdFault, parse_isbn
 
 if TYPE_CHECKING:
     from carrel.bibliography import Item
@@ -27,6 +28,13 @@ _IDENTIFIERS: Final = (
 )
 
 
+#: Types of items whose ISBN is that of the book they are in.
+_PARTS: Final = frozenset({
+    "article", "article-journal", "article-magazine", "article-newspaper", "chapter", "entry",
+    "entry-dictionary", "entry-encyclopedia", "paper-conference",
+})  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
     """One entry.
@@ -34,7 +42,7 @@ class AuditEntry:
     Attributes:
         title: empty if it has none.
         reference: the entry in one line: authors, year, title, container.
-        identifier: that it names; None if it names none.
+        identifier: that it names, of a book its ISBN if it names no other; None if it names none.
         url: of a page, not of the identifier.
         claim: that the entry is cited for.
         fault: what is wrong with its identifier; empty for nothing.
@@ -48,6 +56,14 @@ class AuditEntry:
     claim: str = ""
     fault: str = ""
     year: str = ""
+
+    @property
+    def key(self) -> str:
+        """The identifier with the label that a lookup needs; empty if it names none."""
+        if self.identifier is None:
+            return ""
+        label = "isbn:" if self.identifier.type == "isbn" else ""
+        return f"{label}{self.identifier.id}"
 
 
 def read_entries(text: str, format_: str) -> tuple[list[AuditEntry], str, list[str]]:
@@ -103,6 +119,8 @@ def _of_item(item: Item) -> AuditEntry:
         known, _ = _parsed(url)
         identifier = identifier or known
         url = "" if known is not None else url
+    if identifier is None and item.get("type") not in _PARTS:
+        identifier = _isbn(text_of(item, "ISBN"))
     names = [one.get("family") or one.get("literal", "") for one in names_of(item, "author")][:5]
     year = _year(item)
     title = text_of(item, "title")
@@ -124,6 +142,16 @@ def _parsed(text: str) -> tuple[Id | None, str]:
         return parse_reference(text), ""
     except PaperError as error:
         return None, error.message
+
+
+def _isbn(text: str) -> Id | None:
+    """Returns the first valid ISBN of a text that lists some."""
+    for one in re.split(r"[,;/]|\s(?=(?:97[89]|isbn))", text[:500], flags=re.IGNORECASE):
+        try:
+            return parse_isbn(re.sub(r"\(.*", "", one))
+        except IdFault:
+            continue
+    return None
 
 
 def _year(item: Item) -> str:
