@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use crate::document::{Document, MAX_WARNINGS, Quality};
-use crate::{Code, Error, url};
+use crate::{Code, Error, Plugin, url};
 
 /// Checks an error about a document: its code is one of those allowed and its message has a
 /// reasonable length; for an invalid document, it has a position inside the document and one line.
@@ -23,6 +23,35 @@ pub fn check_error(error: &Error, document: impl AsRef<[u8]>, codes: &[Code]) {
         assert!(!error.message.contains('\n'), "{error}");
     }
     serde_json::from_str::<Value>(&error.to_json()).expect("the error is JSON");
+}
+
+/// Checks what the format of a site's plugin makes of a text: a document, which the format then has
+/// as JSON, or an error that a site's answer may be.
+///
+/// # Panics
+///
+/// When that does not hold.
+#[allow(clippy::expect_used, reason = "tests fail loudly")]
+pub fn check_site<P: Plugin>(format: &str, text: &str, read: Result<Document, Error>) {
+    match read {
+        Ok(document) => {
+            check_document(&document, text.len());
+            let json = P::parse(format, text).expect("the same document");
+            serde_json::from_str::<Value>(&json).expect("the result is JSON");
+        }
+        Err(error) => check_error(
+            &error,
+            text,
+            &[
+                Code::InvalidDocument,
+                Code::NotFound,
+                Code::UpstreamError,
+                Code::RateLimited,
+                Code::UpstreamUnavailable,
+                Code::Denied,
+            ],
+        ),
+    }
 }
 
 /// Checks a reader's document: both JSON writers agree, no value is null, only cells and page

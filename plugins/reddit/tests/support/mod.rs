@@ -1,13 +1,11 @@
 //! Checks the invariants of every parse result, for valid and invalid documents. Shared by the
 //! tests and the fuzz target.
 
-#![allow(clippy::expect_used, reason = "tests fail loudly")]
 #![allow(unreachable_pub, dead_code, reason = "each test takes this file in as its own module")]
 
 #[cfg(test)]
 use carrel_pdk::testing::fixtures::Suite;
-use carrel_pdk::testing::promises::{check_document, check_error};
-use carrel_pdk::{Code, Plugin};
+use carrel_pdk::testing::promises::check_site;
 use carrel_reddit::Reddit;
 use carrel_reddit::post;
 
@@ -23,23 +21,6 @@ pub fn fixtures() -> Suite {
 
 /// Parses the document and checks the invariants of the result.
 pub fn check(document: &str) {
-    match post::thread(document) {
-        Ok(thread) => {
-            check_document(&thread.document, document.len());
-            let json = Reddit::parse(FORMATS[0], document).expect("the same document");
-            serde_json::from_str::<serde_json::Value>(&json).expect("the result is JSON");
-        }
-        Err(error) => check_error(
-            &error,
-            document,
-            &[
-                Code::InvalidDocument,
-                Code::NotFound,
-                Code::UpstreamError,
-                Code::RateLimited,
-                Code::UpstreamUnavailable,
-                Code::Denied,
-            ],
-        ),
-    }
+    let read = post::thread(document).map(|thread| thread.document);
+    check_site::<Reddit>(FORMATS[0], document, read);
 }
