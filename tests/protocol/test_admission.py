@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
+from carrel.config import HttpConfig, ServerConfig
 from carrel.principal import LOCAL, Principal
 from carrel.server.http.admission import PLAIN, RequestAdmission
+from carrel.server.http.gate import Gate
+from carrel.server.http.identity import LocalIdentifier
+from carrel.server.http.sessions import Sessions
 
 ALICE, BOB = Principal("alice"), Principal("bob")
 
@@ -122,3 +126,52 @@ def test_a_call_of_any_kind_fits_into_the_rate_of_calls() -> None:
             await turns(1)
 
     asyncio.run(calls())
+
+
+class OnlyAlice(LocalIdentifier):
+    async def identify(self, headers: Any, query: bytes) -> Principal:
+        del headers, query
+        return ALICE
+
+
+@pytest.mark.anyio
+async def test_a_declared_body_is_charged_before_it_is_read() -> None:
+    """So large bodies that arrive together are not read, and parsed, one after the other."""
+    admission = RequestAdmission(20, clock=StillClock())
+    http = HttpConfig()
+    manager: Any = None
+    gate = Gate(
+        manager, Sessions(http), ServerConfig(), http, identifier=OnlyAlice(), admission=admission
+    )
+    read: list[int] = []
+
+    async def posted(number: int) -> None:
+        async def receive() -> Any:
+            read.append(number)
+            return await asyncio.get_running_loop().create_future()
+
+        fields = {
+            "host": "localhost",
+            "content-type": "application/json",
+            "content-length": "3200000",
+            "mcp-protocol-version": "2026-07-28",
+        }
+        headers = [(name.encode(), value.encode()) for name, value in fields.items()]
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/mcp",
+            "raw_path": b"/mcp",
+            "query_string": b"",
+            "headers": headers,
+            "state": {},
+        }
+        await gate(scope, receive, receive)
+
+    requests = [asyncio.ensure_future(posted(number)) for number in range(30)]
+    await turns(100)
+    assert read == [0, 1, 2], "200 units may be used at once, and each body costs 98"
+    assert admission.waiting(ALICE) == 27
+    for one in requests:
+        one.cancel()
+    await asyncio.gather(*requests, return_exceptions=True)

@@ -15,9 +15,11 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from carrel.server.http import messages
 from carrel.server.http.messages import parse_message
 from carrel.server.http.refusals import Refused
 from support.http_server import HttpServer, command, envelope, modern_headers, request
@@ -74,6 +76,9 @@ AMBIGUOUS = [
     b'{"jsonrpc":"2.0","id":1,"meth\\u006fd":"ping","method":"tools/call"}',
     b' {"jsonrpc" : "2.0" , "id" : 1 , "method" : "ping" , "params" : {} , "params" : {"a":1} } ',
     b'{"jsonrpc":"2.0","id":1,"result":{},"result":{"a":1}}',
+    b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "method": "ping"}',
+    b'{"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"name": "a", "name": "a"}}',
+    b'{"jsonrpc":"2.0","id":1,"params":{"a":"}, \\"b\\": {"},"method":"ping","params":{"b":1}}',
 ]
 PLAIN = [
     b'{"jsonrpc":"2.0","id":1,"method":"ping"}',
@@ -83,7 +88,17 @@ PLAIN = [
         b'"Name":"c","method":"d","id":[{"id":1,"ID":2}]},"_meta":{"name":1}}}'
     ),
     b'{"jsonrpc":"2.0","id":1,"method":"ping","x":1,"X":2}',
+    b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"name":"a","_meta":{"name":"b"}}}',
+    b'{"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"name": "a", "_meta": {"name": "b"}}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"x","params":{}}',
 ]
+
+
+def has_repeated_member(body: bytes) -> bool:
+    """Returns whether a member comes twice in any object of a JSON text."""
+    objects: list[list[tuple[str, Any]]] = []
+    json.loads(body, object_pairs_hook=objects.append)
+    return any(len(dict(one)) < len(one) for one in objects)
 
 
 @pytest.mark.parametrize("body", AMBIGUOUS)
@@ -98,6 +113,19 @@ def test_names_that_are_repeated_elsewhere_are_no_ambiguity(body: bytes) -> None
     message, id_ = parse_message(body)
     assert message == json.loads(body)
     assert id_ == message["id"]
+
+
+@pytest.mark.parametrize("body", [one for one in AMBIGUOUS if has_repeated_member(one)])
+def test_a_repeated_member_is_not_taken_for_what_a_library_wrote(body: bytes) -> None:
+    assert not messages._is_written_plainly(body)
+
+
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
+def test_what_a_library_writes_is_not_decoded_again(separators: tuple[str, str]) -> None:
+    """Finding a member that comes twice would otherwise take longer than decoding the body."""
+    params = {"name": "a", "arguments": {"name": "\n\u00e9"}, "_meta": {"name": "b"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    assert messages._is_written_plainly(json.dumps(message, separators=separators).encode())
 
 
 def test_an_ambiguous_message_is_answered_with_its_id(server: HttpServer) -> None:

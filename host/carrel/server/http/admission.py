@@ -47,7 +47,8 @@ class _Lane:
     def __init__(self, balance: float, now: float) -> None:
         self.balance = balance
         self.filled = now
-        self.waiting: deque[asyncio.Future[None]] = deque()
+        #: Requests that are held, with their units.
+        self.waiting: deque[tuple[asyncio.Future[None], float]] = deque()
         #: Whether a request was admitted in this turn of the event loop.
         self.is_passing = False
         self.timer: asyncio.TimerHandle | None = None
@@ -80,25 +81,29 @@ class RequestAdmission:
         lane = self._lanes.get(principal.name)
         return 0 if lane is None else len(lane.waiting)
 
-    async def admit(self, principal: Principal, state: MutableMapping[str, Any]) -> None:
-        """Waits until a request of the principal may be served.
+    async def admit(
+        self, principal: Principal, state: MutableMapping[str, Any], *, size: int = 0
+    ) -> None:
+        """Waits until a request of the principal may be served, and charges it.
 
         Args:
             principal: who sends it.
             state: of the request; has a function under `HELD` while it waits.
+            size: bytes of its body. They are charged before the body is read, so that large ones
+                which arrive together wait for each other.
 
         Raises:
             ConnectionResetError: the client is gone.
         """
         if principal is LOCAL or self._has_stopped:
             return
-        lane = self._lane(principal.name)
+        lane, units = self._lane(principal.name), PLAIN + size / BYTES
         self._fill(lane)
         if lane.balance > 0 and not lane.waiting and not lane.is_passing:
-            self._pass(lane)
+            self._pass(lane, units)
             return
         held: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        lane.waiting.append(held)
+        lane.waiting.append((held, units))
         state[HELD] = held.cancel
         self._schedule(lane)
         try:
@@ -121,7 +126,7 @@ class RequestAdmission:
         self._has_stopped = True
         for lane in self._lanes.values():
             while lane.waiting:
-                held = lane.waiting.popleft()
+                held, _ = lane.waiting.popleft()
                 if not held.done():
                     held.set_result(None)
 
@@ -148,9 +153,9 @@ class RequestAdmission:
         lane.balance = min(self._burst, lane.balance + (now - lane.filled) * self._rate)
         lane.filled = now
 
-    def _pass(self, lane: _Lane) -> None:
+    def _pass(self, lane: _Lane, units: float) -> None:
         """Charges one request, and allows the next in the next turn of the event loop."""
-        lane.balance -= PLAIN
+        lane.balance -= units
         lane.is_passing = True
         asyncio.get_running_loop().call_soon(self._passed, lane)
 
@@ -160,14 +165,15 @@ class RequestAdmission:
 
     def _next(self, lane: _Lane) -> None:
         lane.timer = None
-        while lane.waiting and lane.waiting[0].done():
+        while lane.waiting and lane.waiting[0][0].done():
             lane.waiting.popleft()
         if not lane.waiting or lane.is_passing:
             return
         self._fill(lane)
         if lane.balance > 0:
-            lane.waiting.popleft().set_result(None)
-            self._pass(lane)
+            held, units = lane.waiting.popleft()
+            held.set_result(None)
+            self._pass(lane, units)
         else:
             self._schedule(lane)
 

@@ -42,6 +42,8 @@ ScopesFor = Callable[[Principal, dict[str, Any]], Sequence[str]]
 PATH: Final = "/mcp"
 #: Bytes of a refused request's body that are read so that the client sees the response.
 _DRAINED: Final = 64 * 2**10
+#: Bytes of a body that takes so long to parse that others are served in between.
+_LARGE: Final = 256 * 2**10
 
 
 class Gate:
@@ -150,7 +152,8 @@ class Gate:
         session = None if request.is_modern else self._session(request, known)
         if request.method == "POST":
             await self._post(request, session)
-            self._charge(request, (len(request.body or b"") + request.sent) / BYTES)
+            size = max(0, len(request.body or b"") - request.declared) + request.sent
+            self._charge(request, size / BYTES)
             if request.vanished:
                 logger.info("%s closed its connection before the response", _peer(request))
         else:
@@ -172,7 +175,8 @@ class Gate:
         request.scope["state"][OWNER] = principal.name
         if self._admission is None:
             return
-        await self._admission.admit(principal, request.scope["state"])
+        size = min(request.declared, self._http.max_body_bytes)
+        await self._admission.admit(principal, request.scope["state"], size=size)
         if self._stopping.is_set():
             raise Refused("stopping")
 
@@ -311,8 +315,7 @@ class Gate:
         wants = accepted(request.headers.get(b"accept"))
         if not any(wants):
             raise Refused("not-acceptable")
-        declared = request.headers.get(b"content-length", b"0")
-        if declared.isdigit() and int(declared[:20]) > self._http.max_body_bytes:
+        if request.declared > self._http.max_body_bytes:
             raise Refused("body-too-large")
         return wants
 
@@ -324,6 +327,8 @@ class Gate:
         except TimeoutError:
             raise Refused("body-too-slow") from None
         message, request.id = parse_message(body)
+        if len(body) > _LARGE:
+            await asyncio.sleep(0)  # others are served before the call is started
         return message
 
     def _flying(self, request: HttpRequest, session: HttpSession | None) -> ExitStack:

@@ -52,6 +52,12 @@ class HttpRequest:
         self.on_finished: Callable[[], object] = lambda: None
 
     @property
+    def declared(self) -> int:
+        """Returns the bytes of the body that the request declares; 0 if it does not."""
+        length = self.headers.get(b"content-length", b"0")
+        return int(length[:20]) if length.isdigit() else 0
+
+    @property
     def is_modern(self) -> bool:
         """Returns whether the revision has no sessions; the SDK decides by the same header."""
         revision = self.headers.get(b"mcp-protocol-version")
