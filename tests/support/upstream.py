@@ -275,10 +275,11 @@ class Upstream:
         head += "".join(f"{name}: {value}\r\n" for name, value in headers) + "\r\n"
         writer.write(head.encode("latin-1"))
         if reply.drip is not None:
-            for byte in body:
+            for number, byte in enumerate(body):
+                # Not after the last byte: the next request may follow at once.
+                await asyncio.sleep(reply.drip if number else 0)
                 writer.write(bytes([byte]))
                 await writer.drain()
-                await asyncio.sleep(reply.drip)
         else:
             writer.write((body if reply.cut is None else body[: reply.cut]) + (reply.more or b""))
         await writer.drain()

@@ -24,7 +24,7 @@ from .pending_request import MAX_ATTEMPTS, Finished, OverBudgetError, PendingReq
 from .redirects import RedirectChain
 from .resolve import Resolver
 from .robots import Robots
-from .scheduler import FREE_SECONDS
+from .scheduler import FREE_SECONDS, partition_of
 from .settings import FetchSettings
 from .token_buckets import PaceStore, TokenBuckets
 from .upstream import Upstreams
@@ -202,7 +202,9 @@ class Engine:
                     pending, self._upstreams, self._settings, self._clock, self._robots
                 )
                 finished = await self._upstreams.scheduler.run(
-                    pending.policy.partition, chain.run(), FREE_SECONDS if first else 0.0
+                    partition_of(pending.policy.partition, pending.owner),
+                    chain.run(),
+                    FREE_SECONDS if first else 0.0,
                 )
                 stored = await self._store(pending, finished)
             finally:

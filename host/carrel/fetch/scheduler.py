@@ -4,11 +4,10 @@ Runs the coroutine of a request step by step and charges the processor time of e
 request's partition. In each iteration of the loop at most one step is run for the plugins that are
 not built in, chosen by start-time fair queueing (Goyal, Vin and Cheng, 1996): the partition that
 used least goes first. Together these plugins have at most `SHARE` of the loop's time. The built-in
-plugins do not queue.
+plugins do not queue. On a server with identity, a partition here is a principal's use of a plugin,
+so that large or slow responses of one principal do not use up what others have of the same plugin.
 
 A step cannot be interrupted, so code that handles a response calls `checkpoint` after each piece.
-
-State is kept for every partition that was ever used. There are as many of them as plugins.
 """
 
 from __future__ import annotations
@@ -31,6 +30,18 @@ BURST_SECONDS = 5e-3
 FREE_SECONDS = 4e-3
 #: The most that one step is charged: in a longer one Python's garbage collector ran.
 MOST_SECONDS = 1e-3
+#: Partitions that are kept before those that owe nothing are forgotten.
+_KEPT = 1000
+
+
+def partition_of(plugin: str, owner: str) -> str:
+    """Returns the partition of a principal's requests.
+
+    Args:
+        plugin: the partition of the plugin; empty for the built-in ones, which never wait.
+        owner: the principal; empty for the local user.
+    """
+    return f"{plugin}\0{owner}" if plugin and owner else plugin
 
 
 class FairScheduler:
@@ -74,6 +85,19 @@ class FairScheduler:
             self._working[partition] -= 1
             if not self._working[partition]:
                 del self._working[partition]
+            if len(self._buckets) > _KEPT:
+                self._forget()
+
+    def __len__(self) -> int:
+        """The number of partitions that are kept."""
+        return len(self._buckets)
+
+    def _forget(self) -> None:
+        """Forgets partitions that are idle and owe nothing: a new one is the same."""
+        for partition in self._buckets.keys() - self._working.keys():
+            if self.charge(partition, 0.0) == 0 and self._buckets[partition][0] >= BURST_SECONDS:
+                del self._buckets[partition]
+                self._used.pop(partition, None)
 
     async def checkpoint(self) -> None:
         """Ends the step if it has been running for `STEP_SECONDS`."""

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
+from carrel.fetch import Policy
 from carrel.fetch.scheduler import (
     BURST_SECONDS,
     MOST_SECONDS,
     SHARE,
     STEP_SECONDS,
     FairScheduler,
+    partition_of,
 )
+from carrel.principal import LOCAL, Principal, acting_as
+from support.fetch_harness import RULES, FetchHarness, MakeHarness
+from support.upstream import Reply, Upstream
 
 
 class Clock:
@@ -353,5 +359,58 @@ class TestShare:
 
             await scheduler.run("a", work(), free=0.002)
             assert owed == pytest.approx([0, 0.0002, 0.0003])
+
+        run(whole)
+
+
+class TestPrincipals:
+    def test_a_debt_of_one_principal_does_not_delay_another_s_use_of_the_plugin(self) -> None:
+        scheduler = FairScheduler()
+        assert scheduler.charge(partition_of("p@1", "alice"), 10) > 60
+        assert scheduler.charge(partition_of("p@1", "bob"), 0) == 0
+
+    @pytest.mark.parametrize(
+        ("plugin", "owner", "apart"), [("p@1", "alice", True), ("p@1", "", False), ("", "a", False)]
+    )
+    def test_requests_of_a_principal_are_a_partition(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        make_harness: MakeHarness,
+        upstream: Upstream,
+        *,
+        plugin: str,
+        owner: str,
+        apart: bool,
+    ) -> None:
+        seen: list[str] = []
+        run = FairScheduler.run
+
+        def spied(self: FairScheduler, partition: str, work: Any, free: float = 0.0) -> Any:
+            seen.append(partition)
+            return run(self, partition, work, free)
+
+        monkeypatch.setattr(FairScheduler, "run", spied)
+        upstream.on("/a", Reply(body=b"x"))
+        client = make_harness().client
+        harness = FetchHarness.of(client, Policy("p", RULES, partition=plugin))
+        with acting_as(Principal(owner) if owner else LOCAL):
+            harness.answer("/a")
+        assert seen == [partition_of(plugin, owner)]
+        assert (seen[0] != plugin) == apart
+
+    def test_principals_that_owe_nothing_are_forgotten(self) -> None:
+        async def whole() -> None:
+            clock = Clock()
+            scheduler = FairScheduler(clock, lambda: 0.0)
+
+            async def step() -> None:
+                pass
+
+            scheduler.charge(partition_of("p", "debtor"), 1000)
+            for number in range(3000):
+                clock.now += 1
+                await scheduler.run(partition_of("p", f"principal-{number}"), step())
+            assert len(scheduler) < 1100
+            assert scheduler.charge(partition_of("p", "debtor"), 0) > 0
 
         run(whole)
