@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,13 +14,14 @@ from carrel.server.identity.roots import folder_name
 from support.http_server import (
     BOTH,
     HttpServer,
+    answer_of,
     envelope,
     modern_headers,
     request,
 )
 from support.issuers import RESOURCE, Issuer, bearer
 from support.library_world import item, write_library
-from support.person import person
+from support.person import Person, person
 from support.streams import Stream
 
 SCOPES = {
@@ -48,6 +50,7 @@ def server(issuer: Issuer, folder: Path, code_folder: Path) -> Iterator[HttpServ
         "cache_dir": str(code_folder),
         "data_dir": str(folder / "data"),
         "replay_dir": str(folder),
+        "server": {"log_level": "info"},
         "library": {"file": str(folder / "operator.json")},
         "identity": {
             "issuer": issuer.url,
@@ -206,3 +209,56 @@ def test_documents_outside_the_scopes_cannot_be_subscribed_to(
     acknowledged = json.loads(line.removeprefix("data:"))["params"]["notifications"]
     assert acknowledged["toolsListChanged"] is True
     assert not acknowledged.get("resourceSubscriptions")
+
+
+def kept_event(who: Person) -> dict[str, str]:
+    """Calls a tool of the session with a stream; returns the headers that ask for it again."""
+    params = {"name": "library_list", "arguments": {}}
+    headers = {**who.session, **who.authorization, "accept": BOTH}
+    response = who.server.post(request("tools/call", params, id_="kept"), headers=headers)
+    assert "result" in answer_of(response)
+    first = next(line for line in response.text.splitlines() if line.startswith("id:"))
+    return {**who.session, "last-event-id": first.removeprefix("id:").strip()}
+
+
+def test_kept_answers_are_not_replayed_for_a_token_that_lost_a_scope(
+    server: HttpServer, issuer: Issuer
+) -> None:
+    gail = person(server, issuer, "gail", "carrel:arxiv", is_modern=False)
+    narrow = gail.authorization
+    gail.authorization = bearer(issuer.token(sub="gail", scope="carrel carrel:all"))
+    fields = {**kept_event(gail), "accept": "text/event-stream"}
+    for scope in ("carrel carrel:arxiv", "carrel carrel:library"):
+        token = bearer(issuer.token(sub="gail", scope=scope))
+        refused = server.http.get(server.url, headers={**fields, **token})
+        assert refused.status_code == 403, refused.text
+        wanted = 'scope="carrel carrel:all carrel:arxiv"'
+        assert wanted in refused.headers["www-authenticate"]
+        assert "result" not in refused.text
+    replayed = server.http.get(server.url, headers={**fields, **gail.authorization})
+    assert answer_of(replayed)["id"] == "kept"
+    streaming = Stream(server, {**gail.session, **narrow})  # it has no kept answers
+    streaming.close()
+
+
+def test_streams_end_when_their_token_expires(server: HttpServer, issuer: Issuer) -> None:
+    soon = int(time.time()) - 28  # 30 s later, by `identity.leeway_seconds`, it is refused
+    token = issuer.token(sub="hal", scope="carrel carrel:all", exp=soon)
+    hal = Person(server, token, is_modern=False)
+    stream = Stream(server, {**hal.session, **hal.authorization})
+    headers = {
+        **modern_headers("subscriptions/listen"),
+        **hal.authorization,
+        "accept": BOTH,
+        "content-type": "application/json",
+    }
+    params = {"notifications": {"toolsListChanged": True}, "_meta": envelope()}
+    body = json.dumps(request("subscriptions/listen", params)).encode()
+    with server.http.stream("POST", server.url, content=body, headers=headers) as listening:
+        assert listening.status_code == 200
+        assert "acknowledged" in "".join(listening.iter_text()), "and then it ends"
+    stream.join(30)
+    assert not stream.is_alive()
+    stream.close()
+    server.wait_for(r"closed a stream of \S+ \(hal\): its token has expired")
+    assert server.http.get(server.url, headers=hal.session | hal.authorization).status_code == 401

@@ -150,6 +150,9 @@ async def test_a_declared_body_is_charged_before_it_is_read() -> None:
             read.append(number)
             return await asyncio.get_running_loop().create_future()
 
+        async def send(_message: Any) -> None:
+            raise AssertionError
+
         fields = {
             "host": "localhost",
             "content-type": "application/json",
@@ -166,7 +169,7 @@ async def test_a_declared_body_is_charged_before_it_is_read() -> None:
             "headers": headers,
             "state": {},
         }
-        await gate(scope, receive, receive)
+        await gate(scope, receive, send)
 
     requests = [asyncio.ensure_future(posted(number)) for number in range(30)]
     await turns(100)

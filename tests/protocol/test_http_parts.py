@@ -18,7 +18,7 @@ from carrel.server.http.events import EventLog, SessionEvents
 from carrel.server.http.formats import OneEvent, ResponseOnly, accepted
 from carrel.server.http.origins import OriginCheck
 from carrel.server.http.refusals import REFUSALS
-from carrel.server.http.sessions import Sessions
+from carrel.server.http.sessions import HttpSession, Sessions
 from support.pages import page
 
 ANN, BEN = Principal("ann"), Principal("ben")
@@ -275,3 +275,32 @@ def test_a_principal_cannot_drop_the_events_of_another() -> None:
     for session in (bob, *alice):
         session.clear()
     assert (log.bytes, log.bytes_of("alice"), len(log._owned), len(log._bytes)) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("used", "token", "may"),
+    [
+        ((None, None), (None, None), True),
+        ((None, None), (["library"], None), False),
+        ((None, None), (None, ["arxiv"]), False),
+        ((["library"], ["arxiv"]), (None, None), True),
+        ((["library"], ["arxiv"]), (["library"], ["arxiv"]), True),
+        ((["library"], ["arxiv"]), (["library", "lookup"], ["arxiv"]), True),
+        ((["library"], ["arxiv"]), ([], ["arxiv"]), False),
+        ((["library"], ["arxiv"]), (["library"], []), False),
+    ],
+)
+def test_a_token_may_replay_what_all_tokens_of_the_session_could_use(
+    used: tuple[list[str] | None, ...], token: tuple[list[str] | None, ...], may: bool
+) -> None:
+    def principal(*names: list[str] | None) -> Principal:
+        sets = [None if one is None else frozenset(one) for one in names]
+        return Principal("ann", frozenset(), *sets)
+
+    narrow, wide = principal([], []), principal(*used)
+    for tokens in ((narrow, wide), (wide, narrow), (narrow, wide, narrow)):
+        log = EventLog(HttpConfig())
+        session = HttpSession("id", tokens[0], log.session("ann"))
+        for one in tokens:
+            session.widen(one)
+        assert session.may_replay(principal(*token)) == may

@@ -24,6 +24,7 @@ from .formats import BOTH, Headers, OneEvent, ResponseOnly, Send, accepted, with
 from .identity import Identifier, LocalIdentifier
 from .messages import parse_message
 from .origins import OriginCheck
+from .receiving import replaying, until
 from .refusals import UNANSWERED, Refusal, Refused
 from .request import SESSION, HttpRequest, Message, Receive, Scope
 from .sessions import HttpSession, SessionManager, Sessions, opening
@@ -40,6 +41,8 @@ logger = logging.getLogger(__name__)
 ScopesFor = Callable[[Principal, dict[str, Any]], Sequence[str]]
 
 PATH: Final = "/mcp"
+#: The method whose response is a stream that waits for changes.
+_LISTEN: Final = "subscriptions/listen"
 #: Bytes of a refused request's body that are read so that the client sees the response.
 _DRAINED: Final = 64 * 2**10
 #: Bytes of a body that takes so long to parse that others are served in between.
@@ -200,15 +203,20 @@ class Gate:
 
     async def _stream_or_end(self, request: HttpRequest, session: HttpSession) -> None:
         """Serves a stream of notifications, a resumed stream, or the end of a session."""
+        principal = request.principal
+        assert principal is not None, "identified before"
         if request.method == "GET":
             if not accepted(request.headers.get(b"accept"))[1]:
                 raise Refused("not-acceptable")
             last = request.headers.get(b"last-event-id")
             if last is not None and not session.events.knows(last.decode("latin-1")):
                 raise Refused("event-gone")
+            if last is not None and not session.may_replay(principal):
+                raise Refused.by(self._identifier.insufficient(sorted(session.scopes)))
             scope = _with_headers(request.scope, request.scope["headers"], BOTH)
             with self._sessions.using(session):
-                await self._pass_on(request, scope, self._until_stopped(request.receive))
+                receive = await self._until_the_end(request, request.receive)
+                await self._pass_on(request, scope, receive)
         else:
             await self._pass_on(request, request.scope, request.receive)
             if request.status < 300:
@@ -216,22 +224,18 @@ class Gate:
         if request.status == 404:
             self._sessions.end(session.id)
 
-    def _until_stopped(self, receive: Receive) -> Receive:
-        """Returns a `receive` that reports the client as gone when the server stops."""
+    async def _until_the_end(self, request: HttpRequest, receive: Receive) -> Receive:
+        """Returns the `receive` of a stream that waits for changes: it ends when the server stops,
+        and when the token that opened it expires.
+        """
+        headers, query = request.scope["headers"], request.scope.get("query_string", b"")
+        seconds = await self._identifier.seconds_left(headers, query)
 
-        async def until_stopped() -> Message:
-            receiving = asyncio.ensure_future(receive())
-            stopping = asyncio.ensure_future(self._stopping.wait())
-            try:
-                await asyncio.wait({receiving, stopping}, return_when=asyncio.FIRST_COMPLETED)
-                if receiving.done():
-                    return receiving.result()
-                return {"type": "http.disconnect"}
-            finally:
-                receiving.cancel()
-                stopping.cancel()
+        def expired() -> None:
+            name = request.principal.name if request.principal else "-"
+            logger.info("closed a stream of %s (%s): its token has expired", _peer(request), name)
 
-        return until_stopped
+        return until(self._stopping, receive, seconds=seconds, on_expired=expired)
 
     # Messages
 
@@ -244,6 +248,8 @@ class Gate:
         with ExitStack() as stack:
             if session is not None:
                 stack.enter_context(self._sessions.using(session))
+                if request.principal is not None:
+                    session.widen(request.principal)
             if is_request:
                 flying = stack.enter_context(self._flying(request, session))
                 # A client may send its next request before the SDK has returned.
@@ -252,11 +258,13 @@ class Gate:
                     return
             elif plain is not None and session is not None:
                 plain.notice(message, session)
-            await self._pass_message_on(request, wants)
+            await self._pass_message_on(request, wants, listens=message.get("method") == _LISTEN)
         if session is not None and request.status == 404:
             self._sessions.end(session.id)
 
-    async def _pass_message_on(self, request: HttpRequest, wants: tuple[bool, bool]) -> None:
+    async def _pass_message_on(
+        self, request: HttpRequest, wants: tuple[bool, bool], *, listens: bool
+    ) -> None:
         """Lets the SDK answer a message, in the format that the client accepts."""
         send: Send = request.watched_send
         if not wants[1]:
@@ -266,7 +274,10 @@ class Gate:
         body = request.body or b""
         headers = _without_length(request.scope["headers"], len(body))
         scope = _with_headers(request.scope, headers, BOTH)
-        await self._pass_on(request, scope, _replaying(body, request.receive), send)
+        receive = replaying(body, request.receive)
+        if listens:
+            receive = replaying(body, await self._until_the_end(request, request.receive))
+        await self._pass_on(request, scope, receive, send)
 
     def _check_message(
         self,
@@ -283,7 +294,7 @@ class Gate:
                 raise Refused("no-session")
             self._check_sessions(request.principal)
             self._charge(request, OPENS_SESSION)
-        if method == "subscriptions/listen" and not wants[1]:
+        if method == _LISTEN and not wants[1]:
             raise Refused("not-acceptable")
         if is_request:
             assert request.principal is not None, "identified before"
@@ -477,20 +488,6 @@ def _without_length(headers: Headers, size: int) -> Headers:
     dropped = {b"content-length", b"transfer-encoding"}
     kept = [one for one in headers if one[0] not in dropped]
     return [*kept, (b"content-length", str(size).encode())]
-
-
-def _replaying(body: bytes, receive: Receive) -> Receive:
-    """Returns a `receive` that gives the body once, and then what the connection gives."""
-    given = False
-
-    async def replay() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return replay
 
 
 def _peer(request: HttpRequest) -> str:

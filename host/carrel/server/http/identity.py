@@ -34,6 +34,10 @@ class Identifier(Protocol):
         """Returns the principal of a request, or why it is refused."""
         ...
 
+    async def seconds_left(self, headers: Headers, query: bytes) -> float | None:
+        """Returns for how long a request that was identified is valid; None for ever."""
+        ...
+
     def insufficient(self, scopes: Sequence[str]) -> Refusal:
         """Returns the refusal of a request that needs one of these scopes."""
         ...
@@ -48,6 +52,11 @@ class LocalIdentifier:
         """Returns the local user."""
         del headers, query
         return LOCAL
+
+    async def seconds_left(self, headers: Headers, query: bytes) -> float | None:
+        """Returns None: nobody has a token."""
+        del headers, query
+        return None
 
     def insufficient(self, scopes: Sequence[str]) -> Refusal:
         """Not called: the local user may use everything."""
@@ -93,6 +102,19 @@ class TokenIdentifier:
             refusal = self.insufficient(missing)
             return replace(refusal, reason=f"{claims.subject} lacks {' '.join(missing)}")
         return self._grants.principal(claims.subject, claims.scopes)
+
+    async def seconds_left(self, headers: Headers, query: bytes) -> float | None:
+        """Returns for how long the token of a request that was identified is valid."""
+        from carrel.server.identity.bearer import bearer_token
+        from carrel.server.identity.issuer import KeysUnavailableError
+        from carrel.server.identity.tokens import TokenError
+
+        token = bearer_token(headers, query)
+        assert token is not None, "identified before"
+        try:
+            return self._verifier.seconds_left(await self._verifier.verify(token))
+        except (TokenError, KeysUnavailableError):
+            return 0.0  # it has expired since, or its key was withdrawn
 
     def insufficient(self, scopes: Sequence[str]) -> Refusal:
         """Returns the refusal of a request that needs one of these scopes."""

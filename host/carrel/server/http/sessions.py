@@ -52,6 +52,7 @@ class HttpSession:
         principal: the only one who may use it.
         events: kept for resuming streams.
         ids: ids of unanswered requests.
+        scopes: of all tokens that it was used with.
     """
 
     def __init__(self, id_: str, principal: Principal, events: SessionEvents) -> None:
@@ -61,6 +62,34 @@ class HttpSession:
         self.ids: set[str] = set()
         self.in_flight = 0
         self.used = 0.0
+        self._known = principal
+        self.scopes = principal.scopes
+        self._toolsets = principal.toolsets
+        self._plugins = principal.plugins
+
+    def widen(self, principal: Principal) -> None:
+        """Notes what a token of the principal may use, because the answers are kept."""
+        if principal is self._known:
+            return
+        self._known = principal
+        self.scopes |= principal.scopes
+        self._toolsets = _both(self._toolsets, principal.toolsets)
+        self._plugins = _both(self._plugins, principal.plugins)
+
+    def may_replay(self, principal: Principal) -> bool:
+        """Returns whether a token may see what the session's tokens could use together."""
+        return _covers(principal.toolsets, self._toolsets) and _covers(
+            principal.plugins, self._plugins
+        )
+
+
+def _both(one: frozenset[str] | None, other: frozenset[str] | None) -> frozenset[str] | None:
+    """Returns the names of both; None means all."""
+    return None if one is None or other is None else one | other
+
+
+def _covers(names: frozenset[str] | None, needed: frozenset[str] | None) -> bool:
+    return names is None or (needed is not None and names >= needed)
 
 
 class Sessions:

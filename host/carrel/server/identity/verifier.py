@@ -93,6 +93,10 @@ class Verifier:
         claims.check_time(self._clock(), self._leeway)
         return claims
 
+    def seconds_left(self, claims: Claims) -> float:
+        """Returns after how many seconds a token that was verified is refused."""
+        return max(0.0, claims.expires + self._leeway - self._clock())
+
     def _remembered(self, digest: bytes) -> Claims | None:
         """Returns the claims of a token that was verified with a key that is still the issuer's."""
         claims, key = self._verified.get(digest, (None, None))
