@@ -290,6 +290,9 @@ class Counted:
         self.counts[key] = count
         return count
 
+    def clock(self) -> float | None:
+        return None
+
 
 def test_a_principal_has_its_calls_of_the_day() -> None:
     clock = Clock(86_400.0 * 20_000 + 82_800)
@@ -310,6 +313,29 @@ def test_a_principal_has_its_calls_of_the_day() -> None:
         await allowances.turn(alice)
 
     asyncio.run(work())
+
+
+def test_the_day_is_that_of_the_counters_which_servers_share() -> None:
+    """A server whose own clock is wrong counts to the same day as the others."""
+    now = 86_400.0 * 20_000 + 86_000
+
+    class Shared(Counted):
+        def clock(self) -> float | None:
+            return now
+
+    settings, counters = replace(IdentityConfig(), calls_per_day=3), Shared()
+    alice = Principal("alice")
+
+    async def work() -> None:
+        for wrong in (0, 3600, -90_000):
+            own = Allowances(settings, 5, counters=counters, clock=Clock(now + wrong))
+            await own.turn(alice)
+        with pytest.raises(BusyError) as caught:
+            await own.turn(alice)
+        assert caught.value.retry_after_seconds == 400
+
+    asyncio.run(work())
+    assert counters.counts == {"calls:20000:alice": 3}
 
 
 def test_calls_that_cannot_be_counted_are_refused() -> None:

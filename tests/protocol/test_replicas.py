@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -57,6 +58,8 @@ def make_servers(
 
     further: dict[str, Any] = {}
 
+    ahead: list[float] = [0.0, 0.0]
+
     def start(number: int) -> HttpServer:
         folder = tmp_path / f"machine{number}"
         cache = folder / "cache"
@@ -77,11 +80,15 @@ def make_servers(
             **further,
         }
         settings.write_text(json.dumps(values), "utf-8")
-        command = [sys.executable, str(SERVER), str(upstream.port), "serve"]
+        clock = ["env", f"CARREL_TEST_AHEAD={ahead[number]}"] if ahead[number] else []
+        command = [*clock, sys.executable, str(SERVER), str(upstream.port), "serve"]
         command += ["--config", str(settings), "--http", "127.0.0.1:0"]
         return HttpServer(command)
 
-    def make(identity: dict[str, Any] | None = None, **env: str) -> list[HttpServer]:
+    def make(
+        identity: dict[str, Any] | None = None, *, second_ahead: float = 0.0, **env: str
+    ) -> list[HttpServer]:
+        ahead[1] = second_ahead
         if identity is not None:
             further["identity"] = identity
         for name, value in env.items():
@@ -209,13 +216,20 @@ def test_an_answer_that_one_server_fetched_is_a_hit_at_the_other(
     assert len(upstream.seen) == 1
 
 
+RESOURCE, SECRET = "https://carrel.example.org/mcp", "s" * 48
+
+
+def bearer_of(name: str) -> dict[str, str]:
+    """Returns the header of a principal whose token is valid for days."""
+    claims = {"sub": name, "aud": RESOURCE, "exp": int(time.time()) + 10 * 86_400}
+    return {"authorization": f"Bearer {jwt.encode(claims, SECRET, 'HS256')}"}
+
+
 def test_a_principal_s_budget_is_one_for_all_replicas(
     make_servers: MakeServers, redis: RedisProcess
 ) -> None:
-    resource, secret = "https://carrel.example.org/mcp", "s" * 48
-    servers = make_servers({"resource": resource, "calls_per_day": 5}, MCP_AUTH_SECRET_KEY=secret)
-    claims = {"sub": "alice", "aud": resource, "exp": int(time.time()) + 600}
-    token = {"authorization": f"Bearer {jwt.encode(claims, secret, 'HS256')}"}
+    servers = make_servers({"resource": RESOURCE, "calls_per_day": 5}, MCP_AUTH_SECRET_KEY=SECRET)
+    token = bearer_of("alice")
 
     def call(server: HttpServer) -> Any:
         arguments = {"query_term": "the same each time"}
@@ -227,6 +241,71 @@ def test_a_principal_s_budget_is_one_for_all_replicas(
     redis.kill()
     refused = call(servers[0])
     assert "error" in refused or refused["result"]["isError"], "without Redis no budget is spent"
+
+
+@pytest.mark.long("load")
+@pytest.mark.requirement("sandbox:limits:pace-replicas")
+@pytest.mark.parametrize("wrong", [3600, -3600, 86_400], ids=["ahead", "behind", "a day ahead"])
+def test_a_replica_whose_clock_is_wrong_changes_neither_pace_nor_budgets_nor_circuits(
+    make_servers: MakeServers, upstream: Upstream, redis: RedisProcess, wrong: float
+) -> None:
+    identity = {"resource": RESOURCE, "calls_per_day": 12}
+    env = {"MCP_AUTH_SECRET_KEY": SECRET, "CARREL_SECRET_EUTILS_API_KEY": "a-key"}
+    servers = make_servers(identity, second_ahead=wrong, **env)
+
+    def call(number: int, who: str = "alice") -> Any:
+        arguments = {"query_term": f"{who} {number}"}
+        server = servers[number % 2]
+        told = answer_of(server.call("pubmed_search", arguments, headers=bearer_of(who)))
+        return told.get("result", {"isError": True, "content": [{"text": json.dumps(told)}]})
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(call, range(16)))
+    assert sum(not one.get("isError") for one in answers) == 12, "one budget, of one day"
+    assert len(upstream.seen) == 12
+    assert most_in(1.0, [one.at for one in upstream.seen]) <= 11
+    budgets = redis.command("KEYS", "*calls:*")
+    assert len(budgets) == 1
+    assert 86_400 < int(redis.command("TTL", budgets[0])) <= 2 * 86_400
+
+    upstream.on("*", lambda _seen: Reply(503))
+    for number in range(1, 12, 2):
+        call(number, "bob")  # at the replica whose clock is wrong
+    before = len(upstream.seen)
+    assert "circuit open" in json.dumps(call(0, "carol"))
+    assert len(upstream.seen) == before
+    circuits = redis.command("KEYS", "*:circuit:*")
+    open_until = int(redis.command("HGET", circuits[0], "open_until")) / 1e6
+    assert 0 < open_until - time.time() < 120, "by the clock of Redis"
+
+
+@pytest.mark.alone
+@pytest.mark.long("kills")
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGSTOP")
+def test_a_replica_that_pauses_delays_no_other_and_sends_nothing_late(
+    make_servers: MakeServers, upstream: Upstream
+) -> None:
+    servers = make_servers(CARREL_SECRET_EUTILS_API_KEY="a-key")
+    going, paused = servers
+    session = paused.initialize()
+    load = Load(servers, threads=4)
+    until(lambda: len(load.answers) > 10, 30)
+    os.kill(paused.process.pid, signal.SIGSTOP)
+    try:
+        before = len(upstream.seen)
+        until(lambda: len(upstream.seen) >= before + 15, 30)
+        answered = len(load.answers)
+        until(lambda: len(load.answers) >= answered + 10, 30)
+    finally:
+        os.kill(paused.process.pid, signal.SIGCONT)
+    resumed = len(upstream.seen)
+    until(lambda: len(upstream.seen) >= resumed + 15, 30)
+    load.end()
+    assert [one for one in load.answers if one.get("isError")] == []
+    assert most_in(1.0, [one.at for one in upstream.seen]) <= 11
+    kept = paused.call("pubmed_search", {"query_term": "x"}, session=session)
+    assert kept.status_code == 200, "its sessions are there"
+    assert going.call("pubmed_search", {"query_term": "x"}, session=session).status_code == 404
 
 
 def test_a_session_of_another_replica_is_unknown(make_servers: MakeServers) -> None:

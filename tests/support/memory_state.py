@@ -53,6 +53,9 @@ class MemoryStore:
             self.put(key, str(count).encode(), seconds=seconds)
             return count
 
+    def clock(self) -> float | None:
+        return None
+
     def keys(self, prefix: str) -> list[str]:
         with self._lock:
             return sorted(

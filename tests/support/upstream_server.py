@@ -1,13 +1,23 @@
-"""`carrel` with all fetches directed to a local server: `python upstream_server.py PORT …`."""
+"""`carrel` with all fetches directed to a local server: `python upstream_server.py PORT …`.
+
+With `CARREL_TEST_AHEAD`, the machine's clock seems to be so many seconds ahead.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 from typing import Any
 
-from carrel.__main__ import main
-from carrel.fetch import client
-from support.upstream import Names
+_AHEAD = float(os.environ.get("CARREL_TEST_AHEAD", "0"))
+if _AHEAD:
+    _real = time.time
+    time.time = lambda: _real() + _AHEAD
+
+from carrel.__main__ import main  # noqa: E402 -- it reads the clock
+from carrel.fetch import client  # noqa: E402
+from support.upstream import Names  # noqa: E402
 
 
 def run() -> int:

@@ -18,7 +18,7 @@ _PREFIX: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 
 @dataclass(frozen=True, slots=True)
 class RedisSettings:
-    """A Redis (or Valkey) server that several processes and machines share.
+    """A Redis server that several processes and machines share.
 
     Attributes:
         host: its name or address.

@@ -236,6 +236,12 @@ class RedisStore:
         )
         return None if count is None else int(count)
 
+    def clock(self) -> float | None:
+        """See `KeyValueStore`: the clock of the Redis server."""
+        self._check_open()
+        seconds, _microseconds = self._server.command("TIME")
+        return float(seconds)
+
     def keys(self, prefix: str) -> list[str]:
         """See `KeyValueStore`."""
         return [decode_key(name) for name in sorted(self._run(_KEYS, encode_key(prefix)))]

@@ -139,6 +139,10 @@ class SqliteStore:
 
         return self._transact(work)
 
+    def clock(self) -> float | None:
+        """See `KeyValueStore`: the processes have the machine's clock."""
+        return None
+
     def keys(self, prefix: str) -> list[str]:
         """See `KeyValueStore`."""
         low = encode_key(prefix)

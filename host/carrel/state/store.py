@@ -90,6 +90,12 @@ class KeyValueStore(Protocol):
         """
         ...
 
+    def clock(self) -> float | None:
+        """Returns seconds since 1970 by a clock that all its processes share; None if it has none,
+        because they are on one machine.
+        """
+        ...
+
     def keys(self, prefix: str) -> list[str]:
         """Returns the keys with this prefix, sorted."""
         ...

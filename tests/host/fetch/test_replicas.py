@@ -176,6 +176,33 @@ def test_a_probe_that_was_not_sent_leaves_its_place_to_another(
         until(lambda: isinstance(replica.fetch("/good"), Response), 20)
 
 
+def test_a_replica_that_pauses_while_it_probes_delays_the_others_for_its_lease_only(
+    make_replica: MakeReplica, upstream: Upstream, tmp_path: Path
+) -> None:
+    held = threading.Event()
+    upstream.on("/bad", Reply(503))
+    upstream.on("/held", Reply(503, hold=held))
+    upstream.on("/good", Reply(body=b"x"))
+    with RedisProcess(tmp_path / "redis") as process, ThreadPoolExecutor(1) as pool:
+        first, paused, early, late = (
+            make_replica(process.settings(), breaker_failures=2) for _ in range(4)
+        )
+        for _ in range(2):
+            first.fetch("/bad")
+        [circuit] = process.command("KEYS", "*:circuit:*")
+        until(lambda: process.command("HGET", circuit, "open_until"))
+        process.command("HSET", circuit, "open_until", "1")  # it was opened long ago
+        probe = pool.submit(paused.fetch, "/held")
+        until(lambda: any(one.path == "/held" for one in upstream.seen))
+        assert "circuit open" in early.failure("/good").message, "one probes at a time"
+        process.command("HSET", circuit, "probe_until", "1")  # the lease has passed
+        assert late.answer("/good").body == "x"
+        held.set()
+        assert isinstance(probe.result(), Response | Failure)
+        # What the late probe found counts as one failure, and opens nothing.
+        assert late.answer("/good?2").body == "x"
+
+
 def test_failures_of_all_replicas_count_together(
     make_replica: MakeReplica, redis_settings: RedisSettings, upstream: Upstream
 ) -> None:

@@ -76,6 +76,18 @@ def test_entries_expire_in_the_server_itself(
     server.close()
 
 
+def test_the_clock_is_the_server_s_whatever_the_machine_s_says(
+    redis_settings: RedisSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, store = opened(redis_settings)
+    real = time.time()
+    monkeypatch.setattr(time, "time", lambda: real + 3600)
+    told = store.clock()
+    assert told is not None
+    assert abs(told - real) < 60
+    server.close()
+
+
 def test_a_server_that_never_heard_a_script_learns_it(
     redis_settings: RedisSettings, redis_process: RedisProcess
 ) -> None:

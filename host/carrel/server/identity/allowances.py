@@ -28,6 +28,10 @@ class Counters(Protocol):
         """Returns the new count, or None if it would exceed the limit."""
         ...
 
+    def clock(self) -> float | None:
+        """Returns seconds since 1970 by the clock that all servers share; None if there is none."""
+        ...
+
 
 class BudgetSpentError(BusyError):
     """A principal has made all its calls of the day."""
@@ -48,7 +52,7 @@ class Allowances:
         settings: the limits of each principal.
         patience: longest wait in seconds for the rate limit.
         counters: keeps the calls of the day; needed if they are limited.
-        clock: seconds since 1970.
+        clock: seconds since 1970, where the counters have no clock.
         monotonic: seconds that never go back.
     """
 
@@ -116,18 +120,17 @@ class Allowances:
         limit = self._settings.calls_per_day
         if limit is None or self._counters is None:
             return
-        now = self._clock()
-        day, passed = divmod(int(now), _DAY)
+        # In a thread, because it waits for a file or a server.
+        await run_in_thread(self._count, self._counters, principal, limit)
+
+    def _count(self, counters: Counters, principal: Principal, limit: int) -> None:
+        """Counts a call of the day, which is the same for all servers that share the counters."""
+        now = counters.clock()
+        day, passed = divmod(int(self._clock() if now is None else now), _DAY)
         # The name is last, because it may have any character.
         key = f"calls:{day}:{principal.name}"
-        # In a thread, because it waits for a file or a server.
-        count = await run_in_thread(self._count, key, limit)
-        if count is None:
+        if counters.increment(key, 1, limit=limit, seconds=2 * _DAY) is None:
             raise BudgetSpentError(limit, _DAY - passed)
-
-    def _count(self, key: str, limit: int) -> int | None:
-        assert self._counters is not None, "asked only with counters"
-        return self._counters.increment(key, 1, limit=limit, seconds=2 * _DAY)
 
     def _pace(self, name: str) -> CallRateLimit:
         if name not in self._paces:
