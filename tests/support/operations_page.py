@@ -26,6 +26,8 @@ HOSTILE = (
     "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
     "'\"--></script><a href=\"javascript:document.title='owned'\">x</a>\u202e"
 )
+#: A name of 10 kB that overrides the direction of what follows, isolates it, and breaks the line.
+HUGE = "\u202egnp.exe\u2066\u200f\u2028\r\n\x1b[31m" + "A\u0301\u202e" * 3500
 
 
 @dataclass
@@ -153,28 +155,26 @@ def invented_view() -> Operations:
     return view
 
 
-def hostile_view() -> Operations:
-    """Returns a view in which every text is hostile."""
+def hostile_view(text: str = HOSTILE) -> Operations:
+    """Returns a view in which every text that others choose is `text`."""
     toolbox = InventedToolbox(
         [
             plugin(
-                HOSTILE,
-                version=HOSTILE,
-                url=HOSTILE,
-                granted=(HOSTILE, "javascript:document.title='owned'"),
-                signer=HOSTILE,
-                error=LoadError(HOSTILE, plugin="p"),
+                text,
+                version=text,
+                url=text,
+                granted=(text, "javascript:document.title='owned'"),
+                signer=text,
+                error=LoadError(text, plugin="p"),
             ),
             plugin("__proto__", granted=("constructor",)),
         ],
-        [UpstreamState(HOSTILE, HOSTILE, 1.0, 1, 1, 1, 1.0, 1.0, 1)],
+        [UpstreamState(text, text, 1.0, 1, 1, 1, 1.0, 1.0, 1)],
     )
     view = view_of(toolbox)
-    view.live._calls[0] = LiveCall(
-        HOSTILE, HOSTILE, HOSTILE, RequestFacts(HOSTILE, session=HOSTILE), 0.0
-    )
-    with acting_as(Principal(HOSTILE)):
-        view.denied(Denial(HOSTILE, HOSTILE, f"https://{HOSTILE}/", HOSTILE, HOSTILE))
+    view.live._calls[0] = LiveCall(text, text, text, RequestFacts(text, session=text), 0.0)
+    with acting_as(Principal(text)):
+        view.denied(Denial(text, text, f"https://{text}/", text, text))
     return view
 
 

@@ -12,7 +12,7 @@ from carrel.telemetry import Denial
 from support.chromium import Tab, open_tab
 from support.http_server import HttpServer
 from support.operated_server import HOST, OperatedServer, eventually
-from support.operations_page import HOSTILE, PageServer, hostile_view, invented_view
+from support.operations_page import HOSTILE, HUGE, PageServer, hostile_view, invented_view
 
 pytestmark = pytest.mark.long("programs")
 
@@ -39,6 +39,12 @@ def shown(tab: Tab, table: str) -> list[list[str]]:
         ".map((row) => [...row.cells].map((cell) => cell.textContent))"
     )
     return rows
+
+
+def everything(tab: Tab) -> str:
+    """Returns the texts of all cells."""
+    tables = ("plugins", "calls", "upstreams", "denials")
+    return "".join(cell for table in tables for row in shown(tab, table) for cell in row)
 
 
 def text(tab: Tab, selector: str) -> str:
@@ -111,7 +117,7 @@ def test_hostile_texts_are_shown_and_do_not_run(tab: Tab) -> None:
             for element in ("img", "script", "a", "iframe", "svg"):
                 found = f"document.querySelectorAll('{inside} {element}').length"
                 assert tab.value(found) == 0
-        assert "\u202e" not in str(shown(tab, "plugins"))
+        assert "\u202e" not in everything(tab)
         assert ["__proto__1.0.0", "ready", "constructor"] in [
             row[:3] for row in shown(tab, "plugins")
         ]
@@ -119,6 +125,19 @@ def test_hostile_texts_are_shown_and_do_not_run(tab: Tab) -> None:
         assert tab.complaints() == []
         assert tab.value("document.title") == "Carrel"
     assert HOSTILE
+
+
+@pytest.mark.requirement("operate:page:text-only")
+def test_huge_names_that_override_directions_are_cut_and_shown_in_order(tab: Tab) -> None:
+    with PageServer(hostile_view(HUGE)) as served:
+        tab.open(served.url)
+        told = everything(tab)
+        assert "gnp.exe" in told
+        assert not set("\u202e\u2066\u200f\u2028\r\n\x1b") & set(told)
+        for table in ("plugins", "calls", "upstreams", "denials"):
+            assert max(len(cell) for row in shown(tab, table) for cell in row) < 1200
+        assert tab.value("document.documentElement.scrollWidth") <= 1280
+        assert tab.complaints() == []
 
 
 def test_the_policy_refuses_scripts_and_other_sites(tab: Tab, served: PageServer) -> None:

@@ -15,8 +15,11 @@ from carrel.principal import LOCAL, Principal, acting_as
 from carrel.server.operations.live_calls import LiveCall
 from carrel.server.operations.operations import Operations
 from carrel.server.operations.routes import RouteReply, Routes
+from carrel.server.operations.status import status
 from carrel.telemetry import Denial
+from carrel.text.printable import printable
 from support.operated_server import HOST, OperatedServer
+from support.operations_page import HOSTILE, HUGE, hostile_view
 from support.upstream import Upstream
 
 PATHS = ("/", "/page.css", "/page.js", "/icon.svg", "/status.json", "/metrics", "/healthz")
@@ -46,6 +49,25 @@ def test_responses_are_neither_cached_nor_read_by_other_sites(
     assert answer.headers["cross-origin-resource-policy"] == "same-origin"
     assert "access-control-allow-origin" not in answer.headers
     assert "server" not in answer.headers
+
+
+def strings(value: Any) -> list[str]:
+    """Returns all texts of a JSON value."""
+    if isinstance(value, dict):
+        return [one for each in value.values() for one in strings(each)]
+    if isinstance(value, list):
+        return [one for each in value for one in strings(each)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize("name", [HOSTILE, HUGE, "\u2067" * 20_000, "\x00\x1b[2J" * 3000])
+def test_names_that_others_chose_are_cut_and_without_hidden_characters(name: str) -> None:
+    told = status(hostile_view(name), LOCAL)
+    assert len(told["plugins"]) == 2
+    for text in strings(told):
+        assert len(text) <= 1100
+        assert text == printable(text, 2000)
+    assert len(json.dumps(told)) < 20_000
 
 
 def test_the_page_has_a_policy_without_other_sources(server: OperatedServer) -> None:

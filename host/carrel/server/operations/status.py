@@ -65,7 +65,7 @@ def _may_use(principal: Principal, plugin: str) -> bool:
 def _plugin(state: PluginState) -> dict[str, Any]:
     manifest = state.manifest
     told: dict[str, Any] = {
-        "name": state.name,
+        "name": printable(state.name, 100),
         "state": state_of(state),
         "version": None if manifest is None else printable(manifest.version, 100),
         "hosts": [printable(one, 253) for one in state.granted],
@@ -92,8 +92,8 @@ def _call(call: LiveCall, now: float) -> dict[str, Any]:
 
 def _upstream(state: UpstreamState) -> dict[str, Any]:
     return {
-        "plugin": state.plugin,
-        "upstream": state.upstream,
+        "plugin": printable(state.plugin, 100),
+        "upstream": printable(state.upstream, 253),
         "interval_seconds": round(state.interval, 4),
         "concurrency": state.concurrency,
         "in_flight": state.in_flight,
@@ -109,10 +109,10 @@ def _denial(denial: RecentDenial) -> dict[str, Any]:
     return {
         "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(denial.at)),
         "principal": printable(denial.principal, 200),
-        "plugin": denial.plugin,
+        "plugin": printable(denial.plugin, 100),
         "tool": printable(denial.tool, 128),
-        "host": denial.host,
-        "reason": denial.reason,
+        "host": printable(denial.host, 253),
+        "reason": printable(denial.reason, 100),
         "grant": printable(denial.grant, 1000),
         "count": denial.count,
     }
