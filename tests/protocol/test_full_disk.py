@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import subprocess
@@ -14,6 +15,9 @@ from typing import Any
 import pytest
 import trustme
 
+from carrel.config import Config
+from carrel.web.artifacts.resources import ArtifactResources
+from carrel.web.artifacts.store import open_artifacts
 from support.http_server import HttpServer, answer_of
 from support.operated_server import HOST, OperatedServer, an_upstream, eventually
 from support.upstream import Reply, Upstream
@@ -157,3 +161,22 @@ def test_on_a_disk_that_becomes_full_nothing_acknowledged_is_lost(
         assert code == 0
         assert titles(library) == ["first", "third"]
         assert not list(disk.rglob("*.tmp"))
+
+
+def test_on_a_full_disk_large_results_are_returned_inline_and_kept_ones_stay(
+    disk: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = Config(cache_dir=disk / "cache", data_dir=disk / "data")
+    artifacts = ArtifactResources(open_artifacts(config))
+    before = artifacts.keep(b'{"n":1}' * 1000)
+    assert before is not None
+    filler = fill(disk)
+    with caplog.at_level(logging.WARNING):
+        assert artifacts.keep(os.urandom(50_000).hex().encode()) is None
+    assert "a large result is returned inline" in caplog.text
+    assert artifacts.read(before.uri) == '{"n":1}' * 1000
+    filler.unlink()
+    after = artifacts.keep(b'{"n":2}' * 1000)
+    assert after is not None
+    assert artifacts.read(after.uri) == '{"n":2}' * 1000
+    artifacts.close()
