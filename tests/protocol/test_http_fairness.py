@@ -143,15 +143,8 @@ class Figures:
 
 #: What is measured by default: a kind takes up to a minute. CARREL_FLOODS=all is all.
 SAMPLE = ("cheap", "parses")
-#: Open: what delays the others for longer than `UNNOTICED`.
-OPEN = {
-    "slow": "some calls wait for one of the flood's responses, 250 ms",
-    "bodies": "large bodies are parsed on the event loop, up to 500 ms",
-}
 KINDS = [
-    pytest.param(
-        kind, marks=[pytest.mark.xfail(reason=OPEN[kind], strict=False)] if kind in OPEN else []
-    )
+    kind
     for kind in ("cheap", "refused", "parses", "slow", "bodies", "results", "sessions")
     if kind in SAMPLE or os.environ.get("CARREL_FLOODS") == "all"
 ]
