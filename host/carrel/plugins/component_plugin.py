@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from carrel import telemetry
 from carrel.errors import (
     ArgumentError,
@@ -53,6 +51,8 @@ def arguments_text(arguments: Mapping[str, Any]) -> str:
     Raises:
         ValueError: a number is infinite.
     """
+    import msgspec  # `carrel parse` passes no arguments, and starts sooner without
+
     try:
         # A quarter of the time, which counts for large arguments: this runs on the event loop.
         text = msgspec.json.encode(arguments).decode()

@@ -222,7 +222,7 @@ impl Hints {
 }
 
 fn read(class: &str, id: &str) -> Hint {
-    let parts = words(class).chain(words(id)).collect::<Vec<_>>();
+    let parts = [words(class), words(id)].concat();
     let any = |list: &Needles| list.any(class) || list.any(id);
     let weight = |text: &str| {
         if text.is_empty() {
@@ -245,22 +245,20 @@ fn read(class: &str, id: &str) -> Hint {
     }
 }
 
-/// The words of a name: `postBody-main_2` has `post`, `body`, `main`.
-fn words(name: &str) -> impl Iterator<Item = String> + '_ {
-    let mut out = Vec::new();
-    let mut word = String::new();
-    let mut small = false;
-    for one in name.chars() {
-        if (!one.is_ascii_alphabetic() || (one.is_ascii_uppercase() && small)) && !word.is_empty() {
-            out.push(std::mem::take(&mut word));
+/// The words of a name: `postBody-main_2` has `post`, `Body`, `main`.
+fn words(name: &str) -> Vec<&str> {
+    let (mut out, mut start, mut small) = (Vec::new(), None, false);
+    for (at, one) in name.bytes().enumerate() {
+        let letter = one.is_ascii_alphabetic();
+        if let Some(from) = start.filter(|_| !letter || (small && one.is_ascii_uppercase())) {
+            out.push(&name[from..at]);
+            start = None;
         }
-        if one.is_ascii_alphabetic() {
-            word.push(one.to_ascii_lowercase());
+        if letter && start.is_none() {
+            start = Some(at);
         }
         small = one.is_ascii_lowercase();
     }
-    if !word.is_empty() {
-        out.push(word);
-    }
-    out.into_iter()
+    out.extend(start.map(|from| &name[from..]));
+    out
 }

@@ -56,7 +56,8 @@ const FAR: f32 = 480.0;
 impl Looks {
     /// Reads declarations; later ones win.
     pub(crate) fn read(&mut self, declarations: &str) {
-        let bare = declarations.contains("/*").then(|| without_comments(declarations));
+        let comment = memchr::memmem::find(declarations.as_bytes(), b"/*");
+        let bare = comment.map(|_| without_comments(declarations));
         for declaration in bare.as_deref().unwrap_or(declarations).split(';') {
             let Some((name, value)) = declaration.split_once(':') else { continue };
             let name = name.trim();

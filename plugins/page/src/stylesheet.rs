@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use memchr::{memchr2_iter, memchr3, memmem};
+
 use crate::ancestry::{Ancestry, Bits};
 use crate::dom::{Id, Tree};
 use crate::media::applies;
@@ -145,7 +147,7 @@ impl Stylesheet {
     fn resolved<'d>(&self, declarations: &'d str) -> Cow<'d, str> {
         let mut text = Cow::Borrowed(declarations);
         for _ in 0..3 {
-            let Some(start) = text.find("var(") else { break };
+            let Some(start) = memmem::find(text.as_bytes(), b"var(") else { break };
             let mut out = text[..start].to_owned();
             let mut rest = &text[start..];
             while let Some((before, call)) = rest.split_once("var(") {
@@ -179,7 +181,7 @@ impl Stylesheet {
     ) {
         let mut declarations = String::new();
         let mut rest = text;
-        while let Some(at) = rest.find(['{', ';', '}']) {
+        while let Some(at) = memchr3(b'{', b';', b'}', rest.as_bytes()) {
             let prelude = rest[..at].trim();
             let sign = rest.as_bytes()[at];
             rest = &rest[at + 1..];
@@ -289,12 +291,11 @@ fn without_comments(text: &str) -> String {
 /// The length of a block up to the brace that closes it.
 fn block_end(text: &str) -> usize {
     let mut depth = 0_u32;
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
+    for at in memchr2_iter(b'{', b'}', text.as_bytes()) {
+        match text.as_bytes()[at] {
             b'{' => depth += 1,
-            b'}' if depth == 0 => return at,
-            b'}' => depth -= 1,
-            _ => {}
+            _ if depth == 0 => return at,
+            _ => depth -= 1,
         }
     }
     text.len()

@@ -39,7 +39,7 @@ _LEAST_BURST: Final = 50.0
 HELD: Final = "carrel.held"
 
 
-class _Lane:
+class _PrincipalQueue:
     """The requests of one principal."""
 
     __slots__ = ("balance", "filled", "is_passing", "timer", "waiting")
@@ -55,7 +55,7 @@ class _Lane:
 
 
 class RequestAdmission:
-    """The lanes of all principals. Used on one event loop; the local user is never held.
+    """The queues of all principals. Used on one event loop; the local user is never held.
 
     Args:
         calls_per_second: tool calls that a principal may make.
@@ -68,18 +68,18 @@ class RequestAdmission:
         self._rate = _UNITS * calls_per_second
         self._burst = max(_LEAST_BURST, _BURST_SECONDS * self._rate)
         self._clock = clock
-        self._lanes: dict[str, _Lane] = {}
+        self._queues: dict[str, _PrincipalQueue] = {}
         self._swept = clock()
         self._has_stopped = False
 
     def __len__(self) -> int:
         """The number of principals that used units lately, or wait."""
-        return len(self._lanes)
+        return len(self._queues)
 
     def waiting(self, principal: Principal) -> int:
         """Returns the number of the principal's requests that are held."""
-        lane = self._lanes.get(principal.name)
-        return 0 if lane is None else len(lane.waiting)
+        queue = self._queues.get(principal.name)
+        return 0 if queue is None else len(queue.waiting)
 
     async def admit(
         self, principal: Principal, state: MutableMapping[str, Any], *, size: int = 0
@@ -97,15 +97,15 @@ class RequestAdmission:
         """
         if principal is LOCAL or self._has_stopped:
             return
-        lane, units = self._lane(principal.name), PLAIN + size / BYTES
-        self._fill(lane)
-        if lane.balance > 0 and not lane.waiting and not lane.is_passing:
-            self._pass(lane, units)
+        queue, units = self._queue(principal.name), PLAIN + size / BYTES
+        self._fill(queue)
+        if queue.balance > 0 and not queue.waiting and not queue.is_passing:
+            self._pass(queue, units)
             return
         held: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        lane.waiting.append((held, units))
+        queue.waiting.append((held, units))
         state[HELD] = held.cancel
-        self._schedule(lane)
+        self._schedule(queue)
         try:
             await asyncio.wait({held})
         finally:
@@ -117,68 +117,68 @@ class RequestAdmission:
     def charge(self, principal: Principal, units: float) -> None:
         """Subtracts units of a principal; later requests wait while it owes some."""
         if principal is not LOCAL:
-            lane = self._lane(principal.name)
-            self._fill(lane)
-            lane.balance -= units
+            queue = self._queue(principal.name)
+            self._fill(queue)
+            queue.balance -= units
 
     def stop(self) -> None:
         """Admits all, because the server shuts down."""
         self._has_stopped = True
-        for lane in self._lanes.values():
-            while lane.waiting:
-                held, _ = lane.waiting.popleft()
+        for queue in self._queues.values():
+            while queue.waiting:
+                held, _ = queue.waiting.popleft()
                 if not held.done():
                     held.set_result(None)
 
-    def _lane(self, name: str) -> _Lane:
-        lane = self._lanes.get(name)
-        if lane is None:
+    def _queue(self, name: str) -> _PrincipalQueue:
+        queue = self._queues.get(name)
+        if queue is None:
             self._sweep()
-            lane = self._lanes[name] = _Lane(self._burst, self._clock())
-        return lane
+            queue = self._queues[name] = _PrincipalQueue(self._burst, self._clock())
+        return queue
 
     def _sweep(self) -> None:
-        """Forgets principals that have all their units again: a new lane is the same."""
+        """Forgets principals that have all their units again: a new queue is the same."""
         now = self._clock()
         if now - self._swept < _BURST_SECONDS:
             return
         self._swept = now
-        for name, lane in list(self._lanes.items()):
-            self._fill(lane)
-            if lane.balance >= self._burst and not lane.waiting and not lane.is_passing:
-                del self._lanes[name]
+        for name, queue in list(self._queues.items()):
+            self._fill(queue)
+            if queue.balance >= self._burst and not queue.waiting and not queue.is_passing:
+                del self._queues[name]
 
-    def _fill(self, lane: _Lane) -> None:
+    def _fill(self, queue: _PrincipalQueue) -> None:
         now = self._clock()
-        lane.balance = min(self._burst, lane.balance + (now - lane.filled) * self._rate)
-        lane.filled = now
+        queue.balance = min(self._burst, queue.balance + (now - queue.filled) * self._rate)
+        queue.filled = now
 
-    def _pass(self, lane: _Lane, units: float) -> None:
+    def _pass(self, queue: _PrincipalQueue, units: float) -> None:
         """Charges one request, and allows the next in the next turn of the event loop."""
-        lane.balance -= units
-        lane.is_passing = True
-        asyncio.get_running_loop().call_soon(self._passed, lane)
+        queue.balance -= units
+        queue.is_passing = True
+        asyncio.get_running_loop().call_soon(self._passed, queue)
 
-    def _passed(self, lane: _Lane) -> None:
-        lane.is_passing = False
-        self._next(lane)
+    def _passed(self, queue: _PrincipalQueue) -> None:
+        queue.is_passing = False
+        self._next(queue)
 
-    def _next(self, lane: _Lane) -> None:
-        lane.timer = None
-        while lane.waiting and lane.waiting[0][0].done():
-            lane.waiting.popleft()
-        if not lane.waiting or lane.is_passing:
+    def _next(self, queue: _PrincipalQueue) -> None:
+        queue.timer = None
+        while queue.waiting and queue.waiting[0][0].done():
+            queue.waiting.popleft()
+        if not queue.waiting or queue.is_passing:
             return
-        self._fill(lane)
-        if lane.balance > 0:
-            held, units = lane.waiting.popleft()
+        self._fill(queue)
+        if queue.balance > 0:
+            held, units = queue.waiting.popleft()
             held.set_result(None)
-            self._pass(lane, units)
+            self._pass(queue, units)
         else:
-            self._schedule(lane)
+            self._schedule(queue)
 
-    def _schedule(self, lane: _Lane) -> None:
+    def _schedule(self, queue: _PrincipalQueue) -> None:
         """Looks again when the principal has units."""
-        if lane.timer is None and not lane.is_passing:
-            wait = max(0.001, (PLAIN - lane.balance) / self._rate)
-            lane.timer = asyncio.get_running_loop().call_later(wait, self._next, lane)
+        if queue.timer is None and not queue.is_passing:
+            wait = max(0.001, (PLAIN - queue.balance) / self._rate)
+            queue.timer = asyncio.get_running_loop().call_later(wait, self._next, queue)
