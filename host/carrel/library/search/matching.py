@@ -9,6 +9,8 @@ from __future__ import annotations
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import compress, repeat
+from operator import contains
 from typing import Final
 
 from .blocks import Lines, read_blocks, read_lines
@@ -180,7 +182,7 @@ class _TextQuestion(_Question):
         if len(self._phrases) == 1:
             [phrase] = self._phrases
             if len(places) == len(texts):
-                found = [at for at, text in enumerate(texts) if phrase in text]
+                found = [*compress(places, map(contains, texts, repeat(phrase)))]
             else:
                 found = [at for at in places if phrase in texts[at]]
         else:
