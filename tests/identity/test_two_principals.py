@@ -18,6 +18,7 @@ from carrel.records import parse_id
 from carrel.server.identity.roots import folder_name
 from support.http_server import HttpServer, answer_of, notification, request
 from support.issuers import RESOURCE, Issuer, bearer
+from support.operated_server import eventually
 from support.person import Person, person
 
 ERAS = pytest.mark.parametrize("is_modern", [True, False], ids=["2026-07-28", "session"])
@@ -246,16 +247,17 @@ def test_nobody_cancels_or_shares_a_running_call_of_another(
             "_meta": {"progressToken": "same"},
         }
         headers = {**who.session, **who.authorization}
-        answers[name] = waiting.post(
-            request("tools/call", params, id_="same"), headers=headers
-        ).text
+        while True:
+            answer = waiting.post(request("tools/call", params, id_="same"), headers=headers)
+            if answer.status_code != 400:  # else `is_in_use` was using the id
+                break
+        answers[name] = answer.text
 
     threads = {name: threading.Thread(target=call, args=(name,)) for name in people}
     for thread in threads.values():
         thread.start()
     for who in people.values():
-        while not is_in_use(waiting, who):
-            pass
+        eventually(lambda who=who: is_in_use(waiting, who))
     cancelled = notification("notifications/cancelled", {"requestId": "same"})
     ben = {**people["ben"].session, **people["ben"].authorization}
     assert waiting.post(cancelled, headers=ben).is_success

@@ -21,8 +21,9 @@ def test_contributing_lists_the_commands_that_need_no_setup() -> None:
 
 
 def test_ci_ends_with_the_readme_s_test_command_for_all_tests() -> None:
-    assert read(".ci/run").splitlines()[-1] == '"$python" scripts/test.py --all'
-    assert "python3 scripts/test.py --all" in read("CONTRIBUTING.md")
+    last = read(".ci/run").splitlines()[-1]
+    assert last == '"$python" scripts/test.py --all --sample --durations=40'
+    assert "python3 scripts/test.py --all --sample" in read("CONTRIBUTING.md")
 
 
 def test_every_recipe_has_a_comment() -> None:
