@@ -90,12 +90,14 @@ def site(code_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         toolbox.close()
 
 
+def _long(page: str) -> list[str]:
+    """Returns the kind of long test that a page is; the slow one takes the time of a timeout."""
+    return ["flood"] if page in CLASSES else ["load"] if page == "slow" else []
+
+
 @pytest.mark.parametrize(
     "kind",
-    [
-        pytest.param(one, marks=[pytest.mark.long("flood")] if one in CLASSES else [])
-        for one in PAGES
-    ],
+    [pytest.param(one, marks=[pytest.mark.long(kind) for kind in _long(one)]) for one in PAGES],
 )
 def test_each_page_is_one_error_or_clean_text(site: Site, kind: str) -> None:
     for name, reply in PAGES[kind].items():
