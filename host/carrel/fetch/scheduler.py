@@ -30,7 +30,7 @@ BURST_SECONDS = 5e-3
 FREE_SECONDS = 4e-3
 #: The most that one step is charged: in a longer one Python's garbage collector ran.
 MOST_SECONDS = 1e-3
-#: Partitions that are kept before those that owe nothing are forgotten.
+#: With more partitions than this, those that owe nothing are forgotten.
 _KEPT = 1000
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from carrel.exchange import Request, Response
 from carrel.fetch.recording import Recordings
 from support.http_server import HttpServer
 from support.library_world import crossref, crossref_work
-from support.surfaces import recording
+from support.surfaces import Answers, recording
 from support.web_world import HTML, record_pages, web_researcher, web_settings
 
 DOI = "10.5555/new.2020"
@@ -48,22 +48,11 @@ PAGES = {
 
 
 @dataclass
-class Session:
+class Session(Answers):
     """What a server answered; `missing` is the error of an artifact that is not there."""
 
-    tools: dict[str, Any] = field(default_factory=dict)
-    templates: list[str] = field(default_factory=list)
-    results: dict[str, Any] = field(default_factory=dict)
     artifact: Any = None
     missing: MCPError | None = None
-
-    def data(self, name: str) -> Any:
-        """Returns the JSON value of an inline result."""
-        answer = self.results[name]
-        assert not answer.is_error, answer.content
-        [block] = answer.content
-        assert json.loads(block.text) == answer.structured_content
-        return answer.structured_content
 
     def error(self, name: str) -> tuple[str, dict[str, Any]]:
         """Returns the prose and the error object of a failed call."""
