@@ -15,6 +15,7 @@ mod colours;
 mod content;
 mod dom;
 mod ending;
+mod entities;
 mod flat;
 mod hints;
 mod inline;

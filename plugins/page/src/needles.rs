@@ -1,29 +1,39 @@
 //! Searches a text for a list of words in one pass.
 
+/// Columns of a table of bytes.
+const COLUMNS: usize = 32;
+
+/// The column of a byte. A letter has that of the other case; some other bytes share it, so what a
+/// table finds is compared. Small tables stay in the processor's cache.
+const fn column(byte: u8) -> usize {
+    (byte & 31) as usize
+}
+
 /// At most 64 words of at least two bytes, in lower case. ASCII letters are found in either case.
 pub(crate) struct Needles {
     words: &'static [&'static str],
-    /// Which words may have a byte in their first, second and third place: one bit for each word.
-    places: [[u64; 256]; 3],
+    /// Which words may have a byte in their first, second and third place: one bit for each word,
+    /// by the byte's [`column`].
+    places: [[u64; COLUMNS]; 3],
 }
 
 impl Needles {
     /// Builds the tables of the words at compile time.
     pub(crate) const fn new(words: &'static [&'static str]) -> Self {
         assert!(words.len() <= 64, "one bit for each word");
-        let mut places = [[0; 256]; 3];
+        let mut places = [[0; COLUMNS]; 3];
         let mut at = 0;
         while at < words.len() {
             let word = words[at].as_bytes();
             assert!(word.len() > 1, "a word has two bytes");
             let mut place = 0;
             while place < 3 {
-                let mut byte = 0;
-                while byte < 256 {
-                    if place >= word.len() || (byte as u8).to_ascii_lowercase() == word[place] {
-                        places[place][byte] |= 1 << at;
+                let mut any = 0;
+                while any < COLUMNS {
+                    if place >= word.len() || column(word[place]) == any {
+                        places[place][any] |= 1 << at;
                     }
-                    byte += 1;
+                    any += 1;
                 }
                 place += 1;
             }
@@ -94,14 +104,14 @@ impl Needles {
         let [first, second, _] = &self.places;
         let pairs = text.iter().zip(text.iter().skip(1)).enumerate();
         pairs
-            .filter(|&(_, (&one, &two))| first[usize::from(one)] & second[usize::from(two)] != 0)
+            .filter(|&(_, (&one, &two))| first[column(one)] & second[column(two)] != 0)
             .map(|(at, _)| at)
     }
 
     /// The words whose first three bytes are at a place of a text.
     #[inline]
     fn candidates(&self, text: &[u8], at: usize) -> u64 {
-        let byte = |place: usize| usize::from(text.get(at + place).copied().unwrap_or_default());
+        let byte = |place: usize| column(text.get(at + place).copied().unwrap_or_default());
         self.places[0][byte(0)] & self.places[1][byte(1)] & self.places[2][byte(2)]
     }
 }

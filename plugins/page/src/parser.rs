@@ -92,10 +92,22 @@ fn selected_attributes(page: &str) -> Vec<String> {
 
 /// Line ends as the standard has them: line feeds.
 fn without_carriage_returns(page: &str) -> Cow<'_, str> {
-    match memchr::memchr(b'\r', page.as_bytes()) {
-        Some(_) => Cow::Owned(page.replace("\r\n", "\n").replace('\r', "\n")),
-        None => Cow::Borrowed(page),
+    let mut rest = page;
+    let mut out = String::new();
+    while let Some(at) = memchr::memchr(b'\r', rest.as_bytes()) {
+        if out.is_empty() {
+            out.reserve(page.len());
+        }
+        out.push_str(&rest[..at]);
+        out.push('\n');
+        rest = &rest[at + 1..];
+        rest = rest.strip_prefix('\n').unwrap_or(rest);
     }
+    if out.is_empty() {
+        return Cow::Borrowed(page);
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
 }
 
 /// A node during tree construction, which may move nodes.

@@ -2,7 +2,12 @@
 
 use std::borrow::Cow;
 
-use html5ever::data::{C1_REPLACEMENTS, NAMED_ENTITIES};
+use html5ever::data::C1_REPLACEMENTS;
+
+use crate::entities::ENTITIES;
+
+/// Letters of the longest name.
+const LONGEST: usize = 31;
 
 /// Replaces the references in a text; in attributes, fewer names are accepted without a semicolon.
 pub(crate) fn decode(text: &str, in_attribute: bool) -> Cow<'_, str> {
@@ -11,29 +16,21 @@ pub(crate) fn decode(text: &str, in_attribute: bool) -> Cow<'_, str> {
     out.push_str(&text[..first]);
     let mut rest = &text[first..];
     while let Some(behind) = rest.strip_prefix('&') {
-        match reference(behind, in_attribute) {
-            Some((length, characters)) => {
-                out.extend(characters.into_iter().flatten());
-                rest = &behind[length..];
-            }
-            None => {
-                out.push('&');
-                rest = behind;
-            }
+        if let Some((length, one)) = behind.strip_prefix('#').and_then(numeric) {
+            out.push(one);
+            rest = &behind[1 + length..];
+        } else if let Some((length, characters)) = named(behind, in_attribute) {
+            out.push_str(characters);
+            rest = &behind[length..];
+        } else {
+            out.push('&');
+            rest = behind;
         }
         let next = rest.find('&').unwrap_or(rest.len());
         out.push_str(&rest[..next]);
         rest = &rest[next..];
     }
     Cow::Owned(out)
-}
-
-/// The length of the reference after an ampersand, and its one or two characters.
-fn reference(text: &str, in_attribute: bool) -> Option<(usize, [Option<char>; 2])> {
-    match text.strip_prefix('#') {
-        Some(number) => numeric(number).map(|(length, one)| (length + 1, [Some(one), None])),
-        None => named(text, in_attribute),
-    }
 }
 
 fn numeric(text: &str) -> Option<(usize, char)> {
@@ -54,24 +51,18 @@ fn numeric(text: &str) -> Option<(usize, char)> {
     Some((length, one.unwrap_or('\u{fffd}')))
 }
 
-/// The longest name that the text begins with.
-fn named(text: &str, in_attribute: bool) -> Option<(usize, [Option<char>; 2])> {
-    let mut best = None;
-    for length in 1..=text.len() {
-        // The table also has prefixes of names, with no characters.
-        let Some(&(first, second)) = text.get(..length).and_then(|it| NAMED_ENTITIES.get(it))
-        else {
-            break;
-        };
-        if first != 0 {
-            let second = char::from_u32(second).filter(|&one| one != '\0');
-            best = Some((length, [char::from_u32(first), second]));
-        }
-    }
-    let (length, _) = best?;
-    let next = text[length..].chars().next();
-    let continues = next.is_some_and(|one| one == '=' || one.is_ascii_alphanumeric());
-    best.filter(|_| text[..length].ends_with(';') || !(in_attribute && continues))
+/// The longest name that the text begins with, and its characters.
+fn named(text: &str, in_attribute: bool) -> Option<(usize, &'static str)> {
+    let letters = text.bytes().take(LONGEST).take_while(u8::is_ascii_alphanumeric).count();
+    let (length, characters) = (2..=letters + 1).rev().find_map(|length| {
+        let name = text.get(..length)?;
+        let at = ENTITIES.binary_search_by(|&(known, _)| known.cmp(name)).ok()?;
+        Some((length, ENTITIES[at].1))
+    })?;
+    let next = text[length..].bytes().next();
+    let continues = next.is_some_and(|one| one == b'=' || one.is_ascii_alphanumeric());
+    let is_old = !text[..length].ends_with(';');
+    (!(is_old && in_attribute && continues)).then_some((length, characters))
 }
 
 #[cfg(test)]
@@ -92,6 +83,23 @@ mod tests {
         ] {
             assert_eq!(decode(text, false), decoded);
         }
+    }
+
+    #[test]
+    fn every_name_is_known_and_in_order() {
+        assert!(ENTITIES.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        let mut known = 0;
+        for (name, &(first, second)) in html5ever::data::NAMED_ENTITIES.entries() {
+            let characters = [first, second].into_iter().filter(|&one| one != 0);
+            let text: String = characters.filter_map(char::from_u32).collect();
+            if !text.is_empty() {
+                known += 1;
+                assert_eq!(decode(&format!("&{name}"), false), text, "{name}");
+                assert_eq!(decode(&format!("&{name}\u{e9}"), true), format!("{text}\u{e9}"));
+            }
+        }
+        assert_eq!(known, ENTITIES.len());
+        assert!(ENTITIES.iter().all(|(name, _)| name.trim_end_matches(';').len() <= LONGEST));
     }
 
     #[test]

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 use crate::colours::{Colour, colour};
 use crate::selectors::unescaped;
 
@@ -56,9 +58,7 @@ const FAR: f32 = 480.0;
 impl Looks {
     /// Reads declarations; later ones win.
     pub(crate) fn read(&mut self, declarations: &str) {
-        let comment = memchr::memmem::find(declarations.as_bytes(), b"/*");
-        let bare = comment.map(|_| without_comments(declarations));
-        for declaration in bare.as_deref().unwrap_or(declarations).split(';') {
+        for declaration in without_comments(declarations).split(';') {
             let Some((name, value)) = declaration.split_once(':') else { continue };
             let name = name.trim();
             if name.len() > 120 || value.len() > 400 {
@@ -386,15 +386,26 @@ fn is_away(name: &str, value: &str) -> bool {
     false
 }
 
-fn without_comments(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
+/// Text of a style sheet without its comments.
+pub(crate) fn without_comments(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
     let mut rest = text;
-    while let Some((before, comment)) = rest.split_once("/*") {
+    while let Some(at) = memmem::find(rest.as_bytes(), b"/*") {
+        let (before, comment) = (&rest[..at], &rest[at + 2..]);
+        out.reserve(rest.len());
         out.push_str(before);
-        rest = comment.split_once("*/").map_or("", |(_, behind)| behind);
+        rest = memmem::find(comment.as_bytes(), b"*/").map_or("", |end| &comment[end + 2..]);
+        // A comment between two words divides them: `@media/**/screen`.
+        let is_word = |one: char| one.is_alphanumeric();
+        if before.ends_with(is_word) && rest.starts_with(is_word) {
+            out.push(' ');
+        }
+    }
+    if rest.len() == text.len() {
+        return Cow::Borrowed(text);
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
 }
 
 #[cfg(test)]
@@ -465,6 +476,7 @@ mod tests {
         for style in [
             "",
             "display:block",
+            "dis/**/play:none",
             "opacity:.7",
             "opacity:0;transition:opacity 1s",
             "opacity:0;transform:translateY(20px)",

@@ -12,7 +12,7 @@ use crate::ancestry::{Ancestry, Bits};
 use crate::dom::{Id, Tree};
 use crate::media::applies;
 use crate::selectors::{Key, Selector, divided};
-use crate::styles::Looks;
+use crate::styles::{Looks, without_comments};
 
 /// The most rules, selectors of one rule, and characters of one selector that are read.
 const MOST_RULES: usize = 4000;
@@ -71,7 +71,7 @@ impl Stylesheet {
                     end -= 1;
                 }
                 left -= end;
-                sheet.rules_of(&without_comments(&text[..end]), &[], 0, &mut found);
+                sheet.rules_of(&bare(&text[..end]), &[], 0, &mut found);
             }
         }
         for (selectors, declarations) in found {
@@ -272,20 +272,13 @@ fn is_met(group: &str) -> bool {
     }
 }
 
-fn without_comments(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, comment)) = rest.split_once("/*") {
-        out.push_str(before);
-        rest = comment.split_once("*/").map_or("", |(_, behind)| behind);
-        // A comment between two words divides them: `@media/**/screen`.
-        let is_word = |one: char| one.is_alphanumeric();
-        if before.ends_with(is_word) && rest.starts_with(is_word) {
-            out.push(' ');
-        }
+/// Text of a `<style>` element without CSS's comments and HTML's signs of them.
+fn bare(text: &str) -> Cow<'_, str> {
+    let text = without_comments(text);
+    if memmem::find(text.as_bytes(), b"--").is_none() {
+        return text;
     }
-    out.push_str(rest);
-    if out.contains("--") { out.replace("<!--", " ").replace("-->", " ") } else { out }
+    Cow::Owned(text.replace("<!--", " ").replace("-->", " "))
 }
 
 /// The length of a block up to the brace that closes it.
@@ -332,7 +325,7 @@ mod tests {
     #[test]
     fn rules_that_match_hide() {
         const BODY: &str =
-            "<div id=a class='w y'><i>first</i><p class=x data-q='one two'>text</p></div>";
+            "<div id=a class='w y'><i class=i>first</i><p class=x data-q='one two'>text</p></div>";
         for css in [
             ".x{display:none}",
             "p.x { opacity : 0 }",
@@ -370,6 +363,8 @@ mod tests {
             "p:not(.z):not([hidden]){display:none}",
             "i + p{display:none}",
             "i ~ .x{display:none}",
+            ".i + .x{display:none}",
+            ".w > .i ~ p{display:none}",
             "div p:nth-child(2){display:none}",
             "p:last-child{display:none}",
             ":root{--show:none}.x{display:var(--show)}",
