@@ -243,9 +243,11 @@ class ComponentPlugin(Plugin):
         return Call(self.name, document_format, limits)
 
     def _options_text(self, document_format: str, options: Mapping[str, Any] | None) -> str:
+        if not options:
+            return "{}"
         fault = "options are no JSON object"
         try:
-            text = json.dumps(options or {}, ensure_ascii=False, allow_nan=False)
+            text = json.dumps(options, ensure_ascii=False, allow_nan=False)
             size = len(text.encode())
         except (TypeError, ValueError) as error:
             text, size, fault = "", 0, f"{fault}: {error}"
