@@ -31,6 +31,7 @@ async def _main() -> None:
     config = uvicorn.Config(
         manager.handle_request,
         interface="asgi3",
+        http="h11",  # what the SDK installs; uvicorn takes httptools where it is installed
         log_config=None,
         access_log=False,
         lifespan="off",

@@ -141,7 +141,7 @@ WIRE = {
     "two lengths": (
         HEAD + b"content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
         b"HTTP/1.1 400",
-        "400 two-lengths",
+        "not-http",
     ),
     "two different lengths": (
         HEAD + b"content-length: 5\r\ncontent-length: 6\r\n\r\n{}",
@@ -198,12 +198,22 @@ WIRE = {
     "an absolute target": (
         b"POST http://evil.example/mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n",
         b"HTTP/1.1 404",
-        "404 no-such-path",
+        "no-such-path",
     ),
     "CONNECT": (
         b"CONNECT localhost:80 HTTP/1.1\r\nhost: localhost\r\n\r\n",
         b"HTTP/1.1 404",
-        "404 no-such-path",
+        "no-such-path",
+    ),
+    "another upgrade": (
+        HEAD + b"connection: upgrade\r\nupgrade: h2c\r\ncontent-length: 2\r\n\r\n{}",
+        b"HTTP/1.1 400",
+        "400 not-a-message",
+    ),
+    "a header behind the body": (
+        HEAD + b"transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nhost: evil.example\r\n\r\n",
+        b"HTTP/1.1 400",
+        "400 not-a-message",
     ),
 }
 
@@ -240,6 +250,14 @@ def test_pipelined_requests_are_answered_in_order(server: HttpServer) -> None:
     assert values == [b"%d" % (1000 + number) for number in range(20)]
 
 
+def test_more_pipelined_requests_than_the_limit_close_their_connection(server: HttpServer) -> None:
+    """They are parsed at once, and others would wait meanwhile."""
+    found = ask(server, GOOD * 100, ends=False)
+    assert b"the requests on this connection do not await responses" in found
+    server.wait_for("pipelined")
+    assert ask(server, GOOD).startswith(b"HTTP/1.1 200"), "the server serves on"
+
+
 def test_a_body_in_one_byte_chunks_is_read(server: HttpServer) -> None:
     chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in CALL)
     found = ask(
@@ -263,14 +281,17 @@ def test_a_body_that_never_ends_is_refused_at_its_limit() -> None:
 # Clients that vanish
 
 
+@pytest.mark.parametrize("behind", [b"", GOOD], ids=["", "pipelines"])
 @pytest.mark.parametrize("is_rude", [False, True], ids=["closes", "resets"])
-def test_a_stateless_client_that_vanishes_ends_its_call(server: HttpServer, is_rude: bool) -> None:
-    key = f"vanishes-{is_rude}"
+def test_a_stateless_client_that_vanishes_ends_its_call(
+    server: HttpServer, is_rude: bool, behind: bytes
+) -> None:
+    key = f"vanishes-{is_rude}-{len(behind)}"
     params = {"name": "wait", "arguments": {"key": key}, "_meta": envelope()}
     body = json.dumps(request("tools/call", params)).encode()
     named = MODERN.replace(b"mcp-name: echo", b"mcp-name: wait")
     with server.connect() as connection:
-        connection.sendall(HEAD + named + b"content-length: %d\r\n\r\n" % len(body) + body)
+        connection.sendall(HEAD + named + b"content-length: %d\r\n\r\n" % len(body) + body + behind)
         time.sleep(0.4)
         if is_rude:
             linger = b"\x01\0\0\0\0\0\0\0"

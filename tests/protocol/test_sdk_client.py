@@ -46,7 +46,7 @@ def talk(transport: Any, mode: Literal["auto", "legacy"], revision: str) -> None
             assert listed.tools[0].name == "echo"
             result = await client.call_tool("echo", {"value": [1, {"a": "é"}]})
             assert result.structured_content == {"value": [1, {"a": "é"}]}
-            for _ in range(20):  # a call that ends at once may do so before its report is sent
+            for _ in range(200):  # a call that ends at once may do so before its report is sent
                 await client.call_tool("work", {"steps": 3}, progress_callback=on_progress)
                 if reports:
                     break

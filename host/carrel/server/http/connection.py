@@ -1,7 +1,10 @@
 """Limits how long a connection may wait: uvicorn's protocol with timeouts.
 
-uvicorn waits without limit for a request's headers, and for a client that does not read. Bodies
-are timed by `gate`.
+uvicorn waits without limit for a request's headers, of any size, and for a client that does not
+read. Bodies are timed by `gate`.
+
+httptools parses ahead: while one request is served, the head of the next may be read. So the state
+of the connection is that of the request which is served, not of the last one that was read.
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ from collections import Counter
 from collections.abc import Callable, MutableMapping
 from typing import Any, Final
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from carrel.config import HttpConfig
 
@@ -26,9 +30,20 @@ logger = logging.getLogger(__name__)
 REFUSED: Final = "carrel.refused"
 #: Name of the principal in the state of its request.
 OWNER: Final = "carrel.owner"
-_PHRASES = {400: b"Bad Request", 408: b"Request Timeout", 431: b"Request Header Fields Too Large"}
+_PHRASES = {
+    400: b"Bad Request",
+    404: b"Not Found",
+    408: b"Request Timeout",
+    431: b"Request Header Fields Too Large",
+}
+
+#: Requests of one connection that wait for the response to an earlier one.
+_MOST_WAITING: Final = 64
 
 _INVALID = Refusal("not-http", 400, INVALID_REQUEST, "the request is not valid HTTP/1.1")
+_PIPELINED = Refusal(
+    "pipelined", 400, INVALID_REQUEST, "the requests on this connection do not await responses"
+)
 _SLOW = Refusal(
     "headers-too-slow",
     408,
@@ -37,25 +52,19 @@ _SLOW = Refusal(
 )
 
 
-def _is_no_repetition(record: logging.LogRecord) -> bool:
-    """Returns whether a line of uvicorn says something that `_Connection` does not log itself."""
-    return record.getMessage() != "Invalid HTTP request received."
-
-
 #: Told the name and the status of a refusal, and the client's address.
 OnRefused = Callable[[str, int, str], object]
 
 
 def protocol_class(
     settings: HttpConfig, on_refused: OnRefused = lambda _name, _status, _peer: None
-) -> type[H11Protocol]:
+) -> type[HttpToolsProtocol]:
     """Returns the protocol with these limits, for uvicorn's configuration.
 
     Args:
         settings: the limits.
         on_refused: called for each request or connection that is refused here.
     """
-    logging.getLogger("uvicorn.error").addFilter(_is_no_repetition)
 
     class Connection(_Connection):
         limits = settings
@@ -64,7 +73,7 @@ def protocol_class(
     return Connection
 
 
-class _Connection(H11Protocol):
+class _Connection(HttpToolsProtocol):
     """One connection."""
 
     limits = HttpConfig()
@@ -73,6 +82,11 @@ class _Connection(H11Protocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.used = 0.0
+        self._served: Any = None
+        #: Bytes of a head that is not complete.
+        self._head_bytes = 0
+        self._is_in_body = False
+        self._fault = _INVALID
         self._head: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
 
@@ -103,6 +117,10 @@ class _Connection(H11Protocol):
         held = self._state.get(HELD)
         if held is not None:
             held()
+        if self._served is not None and not self._served.response_complete:
+            # uvicorn tells only the last request that was read.
+            self._served.disconnected = True
+            self._served.message_event.set()
         super().connection_lost(exc)
 
     def _most_dispensable(self) -> _Connection:
@@ -122,27 +140,104 @@ class _Connection(H11Protocol):
     @property
     def is_idle(self) -> bool:
         """Whether no request is served; one that is held is not served yet."""
-        complete = getattr(self.cycle, "response_complete", True)
-        return complete is not False or HELD in self._state
+        return not self._is_serving or HELD in self._state
+
+    @property
+    def _is_serving(self) -> bool:
+        return self._served is not None and not self._served.response_complete
 
     @property
     def _state(self) -> MutableMapping[str, Any]:
         """The state of the current request, or of the last."""
-        # uvicorn declares `scope` without the None that it starts with.
-        scope: MutableMapping[str, Any] = getattr(self, "scope", None) or {"state": {}}
-        state: MutableMapping[str, Any] = scope["state"]
+        if self._served is None:
+            return {}
+        state: MutableMapping[str, Any] = self._served.scope["state"]
         return state
+
+    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+        self._served = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Adds a header; drops one behind a body, which the gate has not checked."""
+        if not self._is_in_body:
+            super().on_header(name, value)
+
+    def on_message_begin(self) -> None:
+        """Starts the head of a request, which may be behind another in the same bytes."""
+        self._head_bytes = self._head_bytes or 1
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Ends the head of a request."""
+        fault = self._fault_of_head()
+        if fault is not None:
+            self._fault = fault
+            raise ValueError  # stops the parser
+        if not self.parser.should_upgrade():
+            self._head_bytes, self._is_in_body = 0, True
+            super().on_headers_complete()
+
+    def _fault_of_head(self) -> Refusal | None:
+        """Returns why the gate does not see a request: httptools accepts what proxies could read
+        differently.
+        """
+        if len(self.pipeline) >= _MOST_WAITING:
+            return _PIPELINED
+        if not self.url.startswith(b"/"):
+            return REFUSALS["no-such-path"]  # the address of another server, or of a tunnel
+        hosts = 0
+        for name, value in self.headers:
+            hosts += name == b"host"
+            if name == b"transfer-encoding" and value.lower() != b"chunked":
+                return _INVALID
+        # HTTP/1.0 had no such header.
+        least = self.parser.get_http_version() != "1.0"
+        return None if least <= hosts <= 1 else _INVALID
+
+    def on_message_complete(self) -> None:
+        """Ends the body of a request."""
+        self._is_in_body = False
+        if not self.parser.should_upgrade():
+            super().on_message_complete()
 
     def data_received(self, data: bytes) -> None:
         """Starts the timeout with the first byte of a request, and stops it after its headers."""
         self.used = self.loop.time()
-        super().data_received(data)
-        # uvicorn declares `cycle` without the None that it starts with.
-        if getattr(self.cycle, "response_complete", True) is False:
+        if not self._is_in_body:
+            self._head_bytes += len(data)
+        self._unset_keepalive_if_required()
+        self._feed(data)
+        if self.transport.is_closing():
+            return
+        if self._head_bytes > self.limits.max_header_bytes:
+            self._answer(REFUSALS["headers-too-large"])
+        elif self._is_serving:
             _cancel(self._head)
             self._head = None
-        elif self._head is None and not self.transport.is_closing():
+        elif self._head is None:
             self._head = self.loop.call_later(self.limits.read_seconds, self._too_slow)
+
+    def _feed(self, data: bytes) -> None:
+        try:
+            while data:
+                try:
+                    self.parser.feed_data(data)
+                except httptools.HttpParserUpgrade as upgrade:
+                    data = self._without_upgrade(data[upgrade.args[0] :])
+                else:
+                    return
+        except httptools.HttpParserError:
+            self._answer(self._fault)
+
+    def _without_upgrade(self, rest: bytes) -> bytes:
+        """Returns a request to upgrade as one without, with the bytes behind its head: httptools
+        would skip its body.
+        """
+        lines = [b"%b %b HTTP/1.1" % (self.parser.get_method(), self.url)]
+        lines += [b"%b: %b" % one for one in self.headers if one[0] != b"upgrade"]
+        self.parser = httptools.HttpRequestParser(self)
+        return b"\r\n".join([*lines, b"", rest])
 
     def pause_writing(self) -> None:
         """Starts the timeout of a client that does not read."""
@@ -156,15 +251,9 @@ class _Connection(H11Protocol):
         _cancel(self._unread)
         self._unread = None
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's seam
-        """Answers what is not HTTP, or has too large headers."""
-        held, _ = self.conn.trailing_data
-        is_large = len(held) > self.limits.max_header_bytes
-        self._answer(REFUSALS["headers-too-large"] if is_large else _INVALID)
-
     def _too_slow(self) -> None:
         self._head = None
-        if self.conn.trailing_data[0]:
+        if self._head_bytes:
             self._answer(_SLOW)
         else:
             self.transport.close()  # a connection without a request
@@ -182,8 +271,7 @@ class _Connection(H11Protocol):
         """Writes a refusal without uvicorn, which has no request to answer, and closes."""
         logger.warning("refused a request of %s: %s", self.peer(), refusal.name)
         self.refused(refusal.name, refusal.status, self.peer())
-        if self.scope is not None:
-            self.scope["state"][REFUSED] = True
+        self._state[REFUSED] = True
         body = refusal.body()
         head = b"HTTP/1.1 %d %b\r\ncontent-type: application/json\r\n" % (
             refusal.status,

@@ -19,7 +19,6 @@ _SINGLE: Final = (
     b"mcp-protocol-version",
     b"mcp-session-id",
 )
-_LENGTHS: Final = frozenset({b"content-length", b"transfer-encoding"})
 
 
 def check_fields(
@@ -43,5 +42,3 @@ def check_fields(
         names = [name for name, _ in sent]
         if any(names.count(name) > 1 for name in _SINGLE):
             raise Refused("repeated-header")
-    if fields.keys() >= _LENGTHS:
-        raise Refused("two-lengths")

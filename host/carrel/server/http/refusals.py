@@ -123,13 +123,6 @@ REFUSALS: Final = {
             closes=True,
         ),
         Refusal(
-            "two-lengths",
-            400,
-            INVALID_REQUEST,
-            "Content-Length and Transfer-Encoding exclude each other",
-            closes=True,
-        ),
-        Refusal(
             "body-too-large",
             413,
             INVALID_REQUEST,

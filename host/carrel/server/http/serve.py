@@ -282,7 +282,6 @@ class _Served:
             server_header=False,
             timeout_keep_alive=int(self._http.keep_alive_seconds) or 1,
             timeout_graceful_shutdown=1,
-            h11_max_incomplete_event_size=self._http.max_header_bytes,
             backlog=_ACCEPTED_AT_ONCE,
         )
 
