@@ -42,6 +42,7 @@ _INSTEAD = (
     (re.compile(r"\\documentclass\[[^\]]*\]\{quantumarticle\}"), r"\\documentclass{article}"),
     (re.compile(r"\\usepackage\{(dsfont|bbm)\}"), r"\\newcommand{\\math\1}[1]{\\mathbb{#1}}"),
     (re.compile(r"mathdsfont"), "mathds"),
+    (re.compile(r"\\usepackage(\[[^\]]*\])?\{ulem\}"), r"\\newcommand{\\sout}[1]{#1}"),
 )
 
 
