@@ -182,3 +182,22 @@ def test_a_closed_relay_is_silent() -> None:
         relay(1, None, "too late")
 
     assert relayed(script) == []
+
+
+def test_a_finished_relay_has_sent_its_last_notification() -> None:
+    """A response that overtakes it would end the stream that the notification needs."""
+    sent: list[float] = []
+
+    async def send(done: float, _total: float | None, _message: str | None) -> None:
+        for _ in range(3):
+            await asyncio.sleep(0)
+        sent.append(done)
+
+    async def drive() -> None:
+        relay = ProgressRelay(asyncio.get_running_loop(), send)
+        relay(1, 2, "half")
+        await asyncio.sleep(0)
+        await relay.finish()
+        assert sent == [1]
+
+    asyncio.run(drive())

@@ -222,6 +222,8 @@ class ToolCalls:
                 result = await toolbox.call(
                     name, arguments, on_progress=relay, call_started=started
                 )
+                if relay is not None:
+                    await relay.finish()
                 if result.link is None:
                     return result
                 return await run_in_thread(toolbox.linked, result)

@@ -68,6 +68,12 @@ class ProgressRelay:
             except RuntimeError:
                 pass  # the loop has ended, so there is no client
 
+    async def finish(self) -> None:
+        """Stops sending, and waits until the last notification is sent: the response follows."""
+        self.close()
+        if self._sending:
+            await asyncio.wait(self._sending)
+
     def close(self) -> None:
         """Stops sending, because the call has ended."""
         self._closed = True
