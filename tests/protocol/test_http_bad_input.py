@@ -198,12 +198,12 @@ WIRE = {
     "an absolute target": (
         b"POST http://evil.example/mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n",
         b"HTTP/1.1 404",
-        "no-such-path",
+        "404 no-such-path",
     ),
     "CONNECT": (
         b"CONNECT localhost:80 HTTP/1.1\r\nhost: localhost\r\n\r\n",
         b"HTTP/1.1 404",
-        "no-such-path",
+        "404 no-such-path",
     ),
     "another upgrade": (
         HEAD + b"connection: upgrade\r\nupgrade: h2c\r\ncontent-length: 2\r\n\r\n{}",

@@ -228,13 +228,14 @@ def _smuggling(issuer: Issuer) -> Iterator[Attack]:
         "two tokens, one folded": (
             400, post + host + b"Authorization: Basic x,\r\n Bearer " + token + b"\r\n" + length),
         "CONNECT": (404, b"CONNECT evil.example:443 HTTP/1.1\r\n" + host),
-        "TRACE": (400, b"TRACE /mcp HTTP/1.1\r\n" + host),
-        "an upgrade": (400, b"GET /mcp HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: h2c\r\n" + host),
+        "TRACE": (401, b"TRACE /mcp HTTP/1.1\r\n" + host + length),
+        "an upgrade": (
+            401, b"GET /mcp HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: h2c\r\n" + host + length),
         "a websocket": (
-            400, b"GET /mcp HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: websocket\r\n" + host),
+            401, b"GET /mcp HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: websocket\r\n" + host
+            + length),
         "a method of the attacker": (400, b"EVIL /mcp HTTP/1.1\r\n" + host),
     }  # fmt: skip
-    # The body behind a request without a length is no request, which is found first.
     for shown, (status, head) in lines.items():
         yield Attack(f"on the wire: {shown}", status, raw=head + b"\r\n" + body)
     # A second request behind the first: its own credentials count, not those of the first.

@@ -30,7 +30,7 @@ BURST_SECONDS = 5e-3
 FREE_SECONDS = 4e-3
 #: The most that one step is charged: in a longer one Python's garbage collector ran.
 MOST_SECONDS = 1e-3
-#: With more partitions than this, those that owe nothing are forgotten.
+#: Above this number, partitions without debt are dropped.
 _KEPT = 1000
 
 

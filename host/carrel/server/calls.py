@@ -222,14 +222,12 @@ class ToolCalls:
                 result = await toolbox.call(
                     name, arguments, on_progress=relay, call_started=started
                 )
-                if relay is not None:
-                    await relay.finish()
                 if result.link is None:
                     return result
                 return await run_in_thread(toolbox.linked, result)
         finally:
             if relay is not None:
-                relay.close()
+                await relay.finish()
 
     async def _turn(self) -> None:
         """Waits until the current principal, and the server, may make another call.

@@ -3,8 +3,8 @@
 uvicorn waits without limit for a request's headers, of any size, and for a client that does not
 read. Bodies are timed by `gate`.
 
-httptools parses ahead: while one request is served, the head of the next may be read. So the state
-of the connection is that of the request which is served, not of the last one that was read.
+httptools parses ahead: it may read the next request while one is served. `_served` is the request
+being served; uvicorn's `cycle` and `scope` are those of the last request read.
 """
 
 from __future__ import annotations
@@ -234,7 +234,8 @@ class _Connection(HttpToolsProtocol):
         """Returns a request to upgrade as one without, with the bytes behind its head: httptools
         would skip its body.
         """
-        lines = [b"%b %b HTTP/1.1" % (self.parser.get_method(), self.url)]
+        version = self.parser.get_http_version().encode()
+        lines = [b"%b %b HTTP/%b" % (self.parser.get_method(), self.url, version)]
         lines += [b"%b: %b" % one for one in self.headers if one[0] != b"upgrade"]
         self.parser = httptools.HttpRequestParser(self)
         return b"\r\n".join([*lines, b"", rest])
@@ -269,7 +270,7 @@ class _Connection(HttpToolsProtocol):
 
     def _answer(self, refusal: Refusal) -> None:
         """Writes a refusal without uvicorn, which has no request to answer, and closes."""
-        logger.warning("refused a request of %s: %s", self.peer(), refusal.name)
+        logger.warning("refused a request of %s: %d %s", self.peer(), refusal.status, refusal.name)
         self.refused(refusal.name, refusal.status, self.peer())
         self._state[REFUSED] = True
         body = refusal.body()
