@@ -159,11 +159,24 @@ class Draft:
         return Merge(item, dropped, taken, differences, dry_run)
 
     def _last_seen(self, key: str, theirs: Item) -> Item | None:
-        """Returns the entry as the caller last saw it, unless that was another one of this key."""
+        """Returns the entry as the caller last saw it, unless that was another one of this key.
+
+        An entry gets its UUID with the first change that Carrel makes, and loses it when another
+        program writes no `custom`: of two versions of which one has none, the key decides.
+        """
         seen = self._seen(key)
-        if seen is None or uuid_of(seen) != uuid_of(theirs):
+        if seen is None:
             return None
-        return seen if uuid_of(seen) or self._finder.is_unique(key_of(theirs)) else None
+        own, others = uuid_of(seen), uuid_of(theirs)
+        if own and others:
+            return seen if own == others else None
+        if not self._finder.is_unique(key_of(theirs)):
+            return None
+        if own:
+            # Its tags and times are gone with the UUID: there is nothing to merge them with.
+            rest = {name: value for name, value in seen.items() if name != "custom"}
+            return {**rest, "custom": theirs["custom"]} if "custom" in theirs else rest
+        return seen
 
     def _redirect(self, old: str, new: str, *, besides: set[int]) -> None:
         """Names the kept entry in those that named the other as their successor."""

@@ -32,14 +32,14 @@ def say(line: str) -> None:
 def present(change: Callable[[], object]) -> None:
     """Changes an entry that was added.
 
-    It is missing for the moment in which the editor's file is in place, before the editor finds
-    that it replaced a newer one and undoes that.
+    It is missing, or in an earlier state, for the moment in which the editor's file is in place,
+    before the editor finds that it replaced a newer one and undoes that.
     """
     for _ in range(100):
         try:
             change()
         except LibraryError as error:
-            if error.library_code != "NOT_FOUND":
+            if error.library_code not in ("NOT_FOUND", "CONFLICT"):
                 raise
             time.sleep(0.001)
         else:

@@ -87,6 +87,47 @@ def test_tags_of_both_sides_are_united(library: Library) -> None:
     assert item["custom"]["check"] == {"status": "ok"}
 
 
+@pytest.mark.requirement("library:shared:conflict")
+def test_the_first_change_of_another_process_is_merged_too(open_library: Open) -> None:
+    """It gives the entry the UUID by which versions are told apart."""
+    first, second = open_library(), open_library()
+    first.path.write_text('[{"id": "desk", "title": "A desk"}]', "utf-8")
+    assert first.get("desk") == second.get("desk")
+    second.update("desk", {"title": "By the second", "custom": {"tags": ["second"]}})
+    item = first.update("desk", {"custom": {"tags": ["first"]}})
+    assert item["custom"]["tags"] == ["second", "first"]
+    third, fourth = open_library(), open_library()
+    first.path.write_text('[{"id": "desk", "title": "A desk"}]', "utf-8")
+    third.get("desk")
+    fourth.update("desk", {"title": "By the fourth"})
+    error = code_of(lambda: third.update("desk", {"title": "By the third"}))
+    assert error.library_code == "CONFLICT"
+    assert error.conflicts[0]["theirs"] == "By the fourth"
+
+
+def test_a_program_that_writes_no_custom_is_merged_with(library: Library) -> None:
+    library.add([{**SMITH, "custom": {"tags": ["a"]}}])
+    own = library.get("smith-2023")["custom"]["uuid"]
+    data = json.loads(library.path.read_text("utf-8"))
+    del data[0]["custom"]
+    library.path.write_text(json.dumps([data[0] | {"volume": "3"}]), "utf-8")
+    item = library.update("smith-2023", {"note": "mine"})
+    assert (item["volume"], item["note"]) == ("3", "mine")
+    assert item["custom"]["uuid"] != own
+    del data[0]["title"]
+    library.path.write_text(json.dumps(data), "utf-8")
+    error = code_of(lambda: library.update("smith-2023", {"title": "Mine"}))
+    assert [one["member"] for one in error.conflicts] == ["title"]
+
+
+def test_another_entry_of_the_same_key_is_not_merged_with(library: Library) -> None:
+    library.add([SMITH])
+    library.get("smith-2023")
+    other = {"id": "smith-2023", "title": "Another", "custom": {"uuid": "of-another"}}
+    library.path.write_text(json.dumps([other]), "utf-8")
+    assert library.update("smith-2023", {"title": "Mine"})["title"] == "Mine"
+
+
 def test_times_are_the_earliest_creation_and_the_latest_change() -> None:
     base = {"custom": {"created_at": "2024-02", "timestamp": "2024-02"}}
     mine = {"custom": {"created_at": "2024-01", "timestamp": "2024-05"}}
