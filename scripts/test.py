@@ -37,6 +37,8 @@ _MOST_AGAIN = 10
 
 def main() -> int:
     """Installs what is missing, runs pytest, and returns its exit code."""
+    # Tests are collected three times, and start hundreds of processes: each file is compiled once.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     arguments = sys.argv[1:]
     everything = "--all" in arguments
     python = environment.ready(dev=True)
@@ -70,6 +72,9 @@ def run_parts(pytest: list[str], options: list[str]) -> int:
     first exit code that is not 0.
     """
     with tempfile.TemporaryDirectory() as folder:
+        code = Path(folder, "code")
+        code.mkdir(mode=0o700)
+        os.environ.setdefault("CARREL_TESTS_CODE", str(code))  # both runs compile into it
         first, second = Path(folder, "alone.json"), Path(folder, "together.json")
         # One argument each: pytest derives its root folder from arguments that are paths.
         alone = subprocess.call(

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from carrel.config import Config, PluginConfig
+from support.compiled_code import make_folder, share_code
 
 pytest_plugins = ["support.parts"]
 
@@ -21,10 +22,12 @@ CORPUS = ROOT.parent / "shared" / "corpus"
 
 
 _BEFORE: pytest.StashKey[dict[int, Callable[..., Any] | int | None]] = pytest.StashKey()
+_REMOVE: pytest.StashKey[Callable[[], None]] = pytest.StashKey()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Sets the signal dispositions of the test process to those under a terminal.
+    """Makes the folder of compiled components, and sets the signal dispositions of the test process
+    to those under a terminal.
 
     A shell without job control, `nohup` and some service managers start a process with signals
     ignored, and whatever it starts inherits that: a test that interrupts would then wait for ever.
@@ -37,6 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     }
     if hasattr(signal, "SIGCHLD"):
         defaults |= dict.fromkeys(("SIGCHLD", "SIGALRM", "SIGUSR1", "SIGUSR2"), signal.SIG_DFL)
+    config.stash[_REMOVE] = make_folder()
     before = config.stash.setdefault(_BEFORE, {})
     for name, wanted in defaults.items():
         number = getattr(signal, name)
@@ -45,7 +49,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Restores the dispositions that the process was started with."""
+    """Removes that folder, and restores the dispositions that the process was started with."""
+    config.stash.get(_REMOVE, lambda: None)()
     for number, handler in config.stash.get(_BEFORE, {}).items():
         signal.signal(number, handler)
 
@@ -75,8 +80,10 @@ def corpus() -> Path:
 
 @pytest.fixture(scope="session")
 def code_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns a folder of precompiled code for the whole run: components are compiled once."""
-    return tmp_path_factory.mktemp("cache")
+    """Returns a cache folder of this process, with the compiled components of the whole run."""
+    folder = tmp_path_factory.mktemp("cache")
+    share_code(folder)
+    return folder
 
 
 @pytest.fixture

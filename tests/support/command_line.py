@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from .compiled_code import share_code
+
 FAKE = Path(__file__).parent / "fake_carrel.py"
 
 
@@ -19,16 +21,6 @@ class Done:
     code: int
     out: str
     err: str = ""
-
-
-def share_compiled_code(home: Path) -> None:
-    """Makes home directories share compiled code, because compiling a plugin takes seconds."""
-    shared = home.parent / "compiled-code"
-    shared.mkdir(mode=0o700, exist_ok=True)
-    own = home / ".cache" / "carrel" / "code"
-    if not own.exists():
-        own.parent.mkdir(parents=True, exist_ok=True)
-        own.symlink_to(shared, target_is_directory=True)
 
 
 @dataclass(frozen=True)
@@ -43,8 +35,8 @@ class CommandLine:
     real: bool = False
 
     def __post_init__(self) -> None:
-        if self.real and sys.platform == "linux":
-            share_compiled_code(self.home)
+        if self.real:
+            share_code(self.home / ".cache" / "carrel")
 
     def words(self, *words: str) -> list[str]:
         start = ["-m", "carrel"] if self.real else [str(FAKE)]
