@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 import pytest
 
 from carrel.config import HttpConfig, ServerConfig
 from carrel.principal import LOCAL, Principal
-from carrel.server.http.admission import PLAIN, RequestAdmission
+from carrel.server.http.admission import BYTES, LARGE, PLAIN, RequestAdmission, body_units
 from carrel.server.http.gate import Gate
 from carrel.server.http.identity import LocalIdentifier
 from carrel.server.http.sessions import Sessions
@@ -134,47 +135,78 @@ class OnlyAlice(LocalIdentifier):
         return ALICE
 
 
-@pytest.mark.anyio
-async def test_a_declared_body_is_charged_before_it_is_read() -> None:
-    """So large bodies that arrive together are not read, and parsed, one after the other."""
-    admission = RequestAdmission(20, clock=StillClock())
-    http = HttpConfig()
-    manager: Any = None
+async def progress(
+    admission: RequestAdmission, fields: Mapping[str, str], body: bytes | None
+) -> tuple[int, int]:
+    """Posts thirty messages of Alice at once; returns how many are read, and how many answered.
+
+    Args:
+        admission: with a clock that stands still.
+        fields: further header fields.
+        body: what is sent; None if nothing arrives.
+    """
+    http, manager = HttpConfig(), cast("Any", None)
     gate = Gate(
         manager, Sessions(http), ServerConfig(), http, identifier=OnlyAlice(), admission=admission
     )
-    read: list[int] = []
+    read, answered = 0, 0
 
-    async def posted(number: int) -> None:
-        async def receive() -> Any:
-            read.append(number)
+    async def receive() -> Any:
+        nonlocal read
+        read += 1
+        if body is None:
             return await asyncio.get_running_loop().create_future()
+        return {"type": "http.request", "body": body, "more_body": False}
 
-        async def send(_message: Any) -> None:
-            raise AssertionError
+    async def send(message: Any) -> None:
+        nonlocal answered
+        answered += message["type"] == "http.response.start"
 
-        fields = {
-            "host": "localhost",
-            "content-type": "application/json",
-            "content-length": "3200000",
-            "mcp-protocol-version": "2026-07-28",
-        }
-        headers = [(name.encode(), value.encode()) for name, value in fields.items()]
-        scope = {
-            "type": "http",
-            "method": "POST",
-            "path": "/mcp",
-            "raw_path": b"/mcp",
-            "query_string": b"",
-            "headers": headers,
-            "state": {},
-        }
-        await gate(scope, receive, send)
-
-    requests = [asyncio.ensure_future(posted(number)) for number in range(30)]
-    await turns(100)
-    assert read == [0, 1, 2], "200 units may be used at once, and each body costs 98"
-    assert admission.waiting(ALICE) == 27
+    own = {
+        "host": "localhost",
+        "content-type": "application/json",
+        "mcp-protocol-version": "2026-07-28",
+        **fields,
+    }
+    headers = [(name.encode(), value.encode()) for name, value in own.items()]
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "raw_path": b"/mcp"}
+    scopes = [{**scope, "query_string": b"", "headers": headers, "state": {}} for _ in range(30)]
+    requests = [asyncio.ensure_future(gate(one, receive, send)) for one in scopes]
+    await turns(300)
+    found = read, answered
     for one in requests:
         one.cancel()
     await asyncio.gather(*requests, return_exceptions=True)
+    return found
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("size", "read"), [(400_000, 16), (3_200_000, 1)])
+async def test_a_declared_body_is_charged_before_it_is_read(size: int, read: int) -> None:
+    """So large bodies that arrive together are not read, and parsed, one after the other.
+
+    While any of 200 units is left, the next is admitted; one costs 13.2, or 597.
+    """
+    admission = RequestAdmission(20, clock=StillClock())
+    assert await progress(admission, {"content-length": str(size)}, None) == (read, 0)
+
+
+@pytest.mark.anyio
+async def test_a_body_in_chunks_is_charged_before_it_is_decoded() -> None:
+    """The heads cost 30 units, and each body 12.2."""
+    admission = RequestAdmission(20, clock=StillClock())
+    chunked = {"transfer-encoding": "chunked"}
+    assert await progress(admission, chunked, b"x" * 400_000) == (30, 14)
+
+
+@pytest.mark.anyio
+async def test_a_body_that_is_refused_unread_costs_no_more_than_its_head() -> None:
+    admission = RequestAdmission(20, clock=StillClock())
+    assert await progress(admission, {"content-length": "9" * 9}, b"x") == (30, 30)
+
+
+def test_a_large_body_costs_more_than_its_parts() -> None:
+    assert body_units(0) == 0
+    assert body_units(LARGE) == LARGE / BYTES
+    assert body_units(4 * LARGE) == 4 * 4 * body_units(LARGE)
+    assert body_units(2**30) == 8 * 2**30 / BYTES

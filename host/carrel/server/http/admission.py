@@ -27,6 +27,10 @@ BY_SDK: Final = 4.0
 OPENS_SESSION: Final = 6.0
 #: Bytes of a body, or of a response, that cost as much as a plain request.
 BYTES: Final = 32 * 2**10
+#: Bytes of a body from which each costs more than in a small one.
+LARGE: Final = 512 * 2**10
+#: How much more at most.
+_MOST_TIMES: Final = 8.0
 #: Units a second for each tool call a second that a principal may make: enough for calls that the
 #: SDK serves.
 _UNITS: Final = PLAIN + BY_SDK
@@ -37,6 +41,15 @@ _LEAST_BURST: Final = 50.0
 
 #: Key of a request's state: a function to call when the connection is lost while it is held.
 HELD: Final = "carrel.held"
+
+
+def body_units(size: int) -> float:
+    """Returns the units of a body.
+
+    A body is decoded in one turn of the event loop. What others wait for it grows with the square
+    of its size: it is more likely that they wait, and they wait longer.
+    """
+    return size / BYTES * min(_MOST_TIMES, max(1.0, size / LARGE))
 
 
 class _PrincipalQueue:
@@ -82,22 +95,22 @@ class RequestAdmission:
         return 0 if queue is None else len(queue.waiting)
 
     async def admit(
-        self, principal: Principal, state: MutableMapping[str, Any], *, size: int = 0
+        self, principal: Principal, state: MutableMapping[str, Any], units: float = PLAIN
     ) -> None:
         """Waits until a request of the principal may be served, and charges it.
 
         Args:
             principal: who sends it.
             state: of the request; has a function under `HELD` while it waits.
-            size: bytes of its body. They are charged before the body is read, so that large ones
-                which arrive together wait for each other.
+            units: what it costs. Those of a body are charged before it is decoded, so that large
+                ones which arrive together wait for each other.
 
         Raises:
             ConnectionResetError: the client is gone.
         """
         if principal is LOCAL or self._has_stopped:
             return
-        queue, units = self._queue(principal.name), PLAIN + size / BYTES
+        queue = self._queue(principal.name)
         self._fill(queue)
         if queue.balance > 0 and not queue.waiting and not queue.is_passing:
             self._pass(queue, units)

@@ -17,7 +17,14 @@ from carrel.config import HttpConfig, ServerConfig
 from carrel.principal import Principal
 from carrel.text.printable import printable
 
-from .admission import BY_SDK, BYTES, OPENS_SESSION, RequestAdmission
+from .admission import (
+    BY_SDK,
+    BYTES,
+    OPENS_SESSION,
+    PLAIN,
+    RequestAdmission,
+    body_units,
+)
 from .connection import OWNER, REFUSED
 from .fields import check_fields
 from .formats import BOTH, Headers, OneEvent, ResponseOnly, Send, accepted, with_accept
@@ -155,8 +162,7 @@ class Gate:
         session = None if request.is_modern else self._session(request, known)
         if request.method == "POST":
             await self._post(request, session)
-            size = max(0, len(request.body or b"") - request.declared) + request.sent
-            self._charge(request, size / BYTES)
+            self._charge(request, request.sent / BYTES)
             if request.vanished:
                 logger.info("%s closed its connection before the response", _peer(request))
         else:
@@ -174,12 +180,17 @@ class Gate:
         return found
 
     async def _admitted(self, request: HttpRequest, principal: Principal) -> None:
-        """Waits until the principal's request may be served, and charges its declared body."""
+        """Waits until the principal's request may be served, and charges it with its declared body,
+        unless that is refused unread.
+        """
         request.scope["state"][OWNER] = principal.name
+        size = 0 if request.declared > self._http.max_body_bytes else request.declared
+        await self._charged(request, principal, PLAIN + body_units(size))
+
+    async def _charged(self, request: HttpRequest, principal: Principal, units: float) -> None:
         if self._admission is None:
             return
-        size = min(request.declared, self._http.max_body_bytes)
-        await self._admission.admit(principal, request.scope["state"], size=size)
+        await self._admission.admit(principal, request.scope["state"], units)
         if self._stopping.is_set():
             raise Refused("stopping")
 
@@ -337,6 +348,9 @@ class Gate:
                 body = await request.read(self._http.max_body_bytes)
         except TimeoutError:
             raise Refused("body-too-slow") from None
+        if not request.declared and body:
+            assert request.principal is not None, "identified before"
+            await self._charged(request, request.principal, body_units(len(body)))
         message, request.id = parse_message(body)
         if len(body) > _LARGE:
             await asyncio.sleep(0)  # others are served before the call is started
