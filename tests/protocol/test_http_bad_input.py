@@ -283,11 +283,12 @@ def test_a_body_that_never_ends_is_refused_at_its_limit() -> None:
 
 @pytest.mark.parametrize("behind", [b"", GOOD], ids=["", "pipelines"])
 @pytest.mark.parametrize("is_rude", [False, True], ids=["closes", "resets"])
+@pytest.mark.parametrize("further", [{}, {"progressToken": 1}], ids=["plain", "sdk"])
 def test_a_stateless_client_that_vanishes_ends_its_call(
-    server: HttpServer, is_rude: bool, behind: bytes
+    server: HttpServer, is_rude: bool, behind: bytes, further: dict[str, Any]
 ) -> None:
-    key = f"vanishes-{is_rude}-{len(behind)}"
-    params = {"name": "wait", "arguments": {"key": key}, "_meta": envelope()}
+    key = f"vanishes-{is_rude}-{len(behind)}-{len(further)}"
+    params = {"name": "wait", "arguments": {"key": key}, "_meta": {**envelope(), **further}}
     body = json.dumps(request("tools/call", params)).encode()
     named = MODERN.replace(b"mcp-name: echo", b"mcp-name: wait")
     with server.connect() as connection:

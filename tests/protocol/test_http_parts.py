@@ -7,13 +7,16 @@ import re
 from typing import Any
 
 import pytest
+import uvicorn
 from mcp.server.streamable_http import EventMessage
 from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCResponse
+from uvicorn.server import ServerState
 
 from carrel.config import HttpConfig
 from carrel.errors import ConfigError
 from carrel.principal import Principal
 from carrel.server.http.address import parse_address
+from carrel.server.http.connection import protocol_class
 from carrel.server.http.events import EventLog, SessionEvents
 from carrel.server.http.formats import OneEvent, ResponseOnly, accepted
 from carrel.server.http.origins import OriginCheck
@@ -305,3 +308,54 @@ def test_a_token_may_replay_what_all_tokens_of_the_session_could_use(
         for one in tokens:
             session.widen(one)
         assert session.may_replay(principal(*token)) == may
+
+
+class WireOfTest(asyncio.Transport):
+    """A connection without a client; `written` has what the server sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = b""
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.written += bytes(data)
+
+    def is_closing(self) -> bool:
+        return False
+
+    def pause_reading(self) -> None:
+        """Does nothing: the test sends no more than is read."""
+
+    def close(self) -> None:
+        """Does nothing: there is nothing to close."""
+
+    def resume_reading(self) -> None:
+        """Does nothing either."""
+
+
+@pytest.mark.anyio
+async def test_fields_behind_a_body_are_dropped() -> None:
+    """The gate has checked the head: a field that it did not see must not change the request."""
+    seen: list[dict[bytes, bytes]] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        while (await receive())["more_body"]:
+            pass
+        seen.append(dict(scope["headers"]))
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    config = uvicorn.Config(app, http=protocol_class(HttpConfig()), lifespan="off")
+    config.load()
+    connection = protocol_class(HttpConfig())(config, ServerState(), {})
+    wire = WireOfTest()
+    connection.connection_made(wire)
+    head = b"POST /mcp HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
+    for data in (head, b"1\r\n{\r\n", b"0\r\nauthorization: Bearer x\r\nx-more: 1\r\n\r\n", head):
+        connection.data_received(data)
+    connection.data_received(b"0\r\n\r\n")
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert wire.written.count(b"HTTP/1.1 204") == 2
+    assert seen == [{b"host": b"x", b"transfer-encoding": b"chunked"}] * 2
+    connection.connection_lost(None)

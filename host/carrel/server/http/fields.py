@@ -10,7 +10,6 @@ from .refusals import Refused
 
 #: Fields that decide how a request is served. Two programs could read different ones.
 _SINGLE: Final = (
-    b"host",
     b"origin",
     b"authorization",
     b"content-type",
