@@ -42,7 +42,7 @@ def hundred_nodes(bench: Workbench) -> Sequence[Row]:
     assert recorded["total_visited"] == _NODES, recorded
     from carrel.tools import Toolbox
 
-    replaying = replace(config, replay_dir=folder, runtime=replace(config.runtime, result_bytes=0))
+    replaying = replace(config, replay_dir=folder, runtime=config.runtime._replace(result_bytes=0))
     toolbox = Toolbox(replaying, features=FEATURES)
     try:
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 #: How a request met the cache: `shared` joined an identical request in flight.
 CacheOutcome = Literal["hit", "miss", "shared"]
 
 
-@dataclass(frozen=True, slots=True)
-class Denial:
+class Denial(NamedTuple):
     """A request that policy refused.
 
     Attributes:
@@ -34,8 +32,7 @@ class Denial:
     grant: str
 
 
-@dataclass(frozen=True, slots=True)
-class UpstreamState:
+class UpstreamState(NamedTuple):
     """The pace and the circuit breaker of one upstream, as of now.
 
     Attributes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import stat
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -296,7 +295,7 @@ class Counted:
 
 def test_a_principal_has_its_calls_of_the_day() -> None:
     clock = Clock(86_400.0 * 20_000 + 82_800)
-    settings = replace(IdentityConfig(), calls_per_day=3)
+    settings = IdentityConfig(calls_per_day=3)
     allowances = Allowances(settings, 5, counters=Counted(), clock=clock)
     alice, bob = Principal("alice"), Principal("bob")
 
@@ -323,7 +322,7 @@ def test_the_day_is_that_of_the_counters_which_servers_share() -> None:
         def clock(self) -> float | None:
             return now
 
-    settings, counters = replace(IdentityConfig(), calls_per_day=3), Shared()
+    settings, counters = IdentityConfig(calls_per_day=3), Shared()
     alice = Principal("alice")
 
     async def work() -> None:
@@ -343,7 +342,7 @@ def test_calls_that_cannot_be_counted_are_refused() -> None:
         def increment(self, key: str, amount: int, *, limit: int, seconds: float) -> int | None:
             raise BusyError(0)
 
-    settings = replace(IdentityConfig(), calls_per_day=3)
+    settings = IdentityConfig(calls_per_day=3)
     allowances = Allowances(settings, 5, counters=Broken())
     with pytest.raises(BusyError):
         asyncio.run(allowances.turn(Principal("alice")))

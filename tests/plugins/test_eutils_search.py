@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -195,7 +194,7 @@ def test_invalid_arguments_make_no_request(
 def test_the_contact_address_is_sent_and_not_in_the_result(
     make_toolbox: MakeToolbox, config: Config, upstream: Upstream
 ) -> None:
-    toolbox = make_toolbox("eutils", fetch=replace(config.fetch, contact="desk@example.org"))
+    toolbox = make_toolbox("eutils", fetch=config.fetch._replace(contact="desk@example.org"))
     upstream.on(f"{BASE}/esearch.fcgi", Reply(body=found("1")))
     result = toolbox.call_sync("pubmed_search", {"query_term": "oak"})
     assert parameters(upstream.seen[0])["email"] == "desk@example.org"

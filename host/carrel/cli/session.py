@@ -176,7 +176,7 @@ class Session:
             config = replace(config, refresh=True)
         if self.options.library is not None:
             file = self.options.library.expanduser().absolute()
-            config = replace(config, library=replace(config.library, file=file))
+            config = replace(config, library=config.library._replace(file=file))
         if not (record or replay):
             return config
         return replace(

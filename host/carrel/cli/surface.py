@@ -17,7 +17,7 @@ def with_surface(config: Config, surface: str | None) -> Config:
     Raises:
         ConfigError: no such surface, or a variable cannot be used.
     """
-    config = replace(config, server=replace(config.server, surface=surface))
+    config = replace(config, server=config.server._replace(surface=surface))
     if surface is None:
         return config
     from carrel.surfaces import find_surface, with_defaults, with_environment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from carrel.fetch.policy.endpoint import Endpoint
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 Overrides = Mapping[str, float | int]
 
 
-@dataclass(frozen=True, slots=True)
-class PaceGrant:
+class PaceGrant(NamedTuple):
     """The operator's pace at a host, in place of the manifest's.
 
     Attributes:

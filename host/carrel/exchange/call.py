@@ -6,7 +6,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from carrel.errors import Cancelled, CarrelError, DeadlineExceeded
 from carrel.principal import current_owner
@@ -17,8 +18,7 @@ from .request import Failure
 ProgressHandler = Callable[[float, float | None, str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class CacheHit:
+class CacheHit(NamedTuple):
     """A cached response that a call received.
 
     Attributes:
@@ -159,7 +159,7 @@ class Call:
         part = Call(
             self.plugin,
             self.tool,
-            replace(self.limits, wall_seconds=round(seconds, 3)),
+            self.limits._replace(wall_seconds=round(seconds, 3)),
             on_progress or self.on_progress,
             deadline=time.monotonic() + seconds,
             refresh=self.refresh,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from .call import Call
 from .request import Headers, Outcome
@@ -13,8 +12,7 @@ from .request import Headers, Outcome
 FILE_STATUSES = frozenset({200, 206})
 
 
-@dataclass(frozen=True, slots=True)
-class FileHead:
+class FileHead(NamedTuple):
     """The head of a response that carries a file.
 
     Attributes:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Method = Literal["GET", "HEAD", "POST"]
 Headers = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A guest's request to an upstream, before any check.
 
     Attributes:
@@ -29,8 +27,7 @@ class Request:
     refresh: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """An upstream's response, with any status.
 
     Attributes:
@@ -72,8 +69,7 @@ _ERROR_CODES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """A request that failed: a value, because host functions never raise through wasm.
 
     Attributes:

@@ -17,7 +17,6 @@ body. Every other file is listed in `Recordings.skipped`, unless it is the body 
 
 from __future__ import annotations
 
-import dataclasses
 import glob
 import hashlib
 import json
@@ -313,8 +312,7 @@ def _why_no_exchange(path: Path) -> str:
 
 
 def _read_failure(found: dict[str, Any]) -> Failure:
-    members = {field.name for field in dataclasses.fields(Failure)}
-    unknown = sorted(set(found) - members)
+    unknown = sorted(set(found) - {*Failure._fields})
     if unknown:
         raise ValueError(f"failure has unknown members: {', '.join(unknown)}")
     return Failure(**{**found, "kind": FailureKind(found["kind"])})
@@ -346,7 +344,7 @@ def _request_dict(request: Request) -> dict[str, Any]:
 
 def _failure_dict(failure: Failure) -> dict[str, Any]:
     defaults = {"reason": "", "grant": "", "seconds": 0.0, "number": 0}
-    shown = dataclasses.asdict(failure) | {"kind": failure.kind.value}
+    shown = failure._asdict() | {"kind": failure.kind.value}
     return {key: value for key, value in shown.items() if value != defaults.get(key)}
 
 

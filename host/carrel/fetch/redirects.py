@@ -137,7 +137,7 @@ class RedirectChain:
         if isinstance(allowed, Failure):
             reason = allowed.message.removeprefix("refused: ")
             told = f"refused: {self._target.host} answers with a redirect, and {reason}"
-            return dataclasses.replace(allowed, message=told)
+            return allowed._replace(message=told)
         return allowed
 
     def _next_target(self, answer: RawResponse) -> Target | Failure:

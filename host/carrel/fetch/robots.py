@@ -8,7 +8,6 @@ allows everything, and one that cannot be fetched (5xx, no answer) allows nothin
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
@@ -94,7 +93,7 @@ class Robots:
             )
             if rules.kind is FailureKind.DENIED:
                 told = f"refused: {told}"
-            return dataclasses.replace(rules, url=failures.clean_url(target.url), message=told)
+            return rules._replace(url=failures.clean_url(target.url), message=told)
         if rules.allows(target):
             return None
         return failures.denied(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .manifests.naming import MAX_NAME
 from .sources.source import builtin_names
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from .manifests.manifest import Manifest
 
 
-@dataclass(frozen=True, slots=True)
-class PluginState:
+class PluginState(NamedTuple):
     """The state of a configured plugin.
 
     Attributes:

@@ -10,9 +10,8 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import wasmtime
 
@@ -44,8 +43,7 @@ _PATIENCE = 0.5
 _LOOK = 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class RuntimeSettings:
+class RuntimeSettings(NamedTuple):
     """Settings for compiling and running components.
 
     Attributes:

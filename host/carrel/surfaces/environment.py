@@ -22,12 +22,12 @@ def with_defaults(config: Config, surface: Surface) -> Config:
     for setting in surface.switches:
         section, _, key = setting.partition(".")
         concern: Any = getattr(config, section)
-        config = replace(config, **{section: replace(concern, **{key: True})})
+        config = replace(config, **{section: concern._replace(**{key: True})})
     for setting, name in surface.defaults.items():
         section, _, key = setting.partition(".")
         concern = getattr(config, section)
         if getattr(concern, key) is None:
-            changed = replace(concern, **{key: config.data_dir / name})
+            changed = concern._replace(**{key: config.data_dir / name})
             config = replace(config, **{section: changed})
     return config
 
@@ -58,7 +58,7 @@ def with_environment(config: Config, surface: Surface, env: Mapping[str, str]) -
         except ValueError as error:
             faults.append(f"{variable} (environment): {error}")
             continue
-        config = replace(config, **{section: replace(concern, **{key: value})})
+        config = replace(config, **{section: concern._replace(**{key: value})})
     if faults:
         raise ConfigError(faults)
     return config

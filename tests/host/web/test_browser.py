@@ -40,7 +40,7 @@ SCRIPT = f"""document.getElementById("root").innerHTML =
 
 @pytest.fixture
 def web(open_web: OpenWeb, configuration: Config) -> Web:
-    return open_web(replace(configuration, web=replace(configuration.web, browser=True)))
+    return open_web(replace(configuration, web=configuration.web._replace(browser=True)))
 
 
 def shell(inside: str) -> Reply:
@@ -308,7 +308,7 @@ def test_a_page_that_leads_a_browser_away_is_not_followed_inside(
 def test_pages_beside_the_policy_are_refused(
     open_web: OpenWeb, configuration: Config, upstream: Upstream
 ) -> None:
-    settings = replace(configuration.web, browser=True, blocked_hosts=("news.example.com",))
+    settings = configuration.web._replace(browser=True, blocked_hosts=("news.example.com",))
     upstream.names.table["www.example.org"] = ["10.0.0.1"]
     hosts = ("news.example.com", "www.example.org")
     attempts = "".join(f'fetch("https://{host}/x").catch(() => 0);' for host in hosts)
@@ -321,7 +321,7 @@ def test_pages_beside_the_policy_are_refused(
 def test_a_script_without_end_costs_its_time_and_nothing_else(
     open_web: OpenWeb, configuration: Config, upstream: Upstream
 ) -> None:
-    settings = replace(configuration.web, browser=True)
+    settings = configuration.web._replace(browser=True)
     changed = replace(configuration, web=settings, limits={"wall_seconds": 20})
     serve_app(upstream, SCRIPT + "for (;;) {}")
     one = open_web(changed)

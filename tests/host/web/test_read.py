@@ -276,7 +276,7 @@ class TestGrant:
     def test_a_blocked_host_is_denied_with_the_setting(
         self, open_web: OpenWeb, configuration: Config
     ) -> None:
-        web = replace(configuration.web, blocked_hosts=("example.org",))
+        web = configuration.web._replace(blocked_hosts=("example.org",))
         context = error_of(open_web(web=web)).extra["denial_context"]
         assert context["reason"] == "host_blocked"
         assert context["grant"] == 'web.blocked_hosts -= "example.org"'

@@ -112,7 +112,7 @@ class TestDiscussions:
     def test_the_block_list_covers_sites_with_a_plugin(
         self, open_web: OpenWeb, configuration: Config, upstream: Upstream
     ) -> None:
-        web = replace(configuration.web, blocked_hosts=("ycombinator.com",))
+        web = configuration.web._replace(blocked_hosts=("ycombinator.com",))
         with pytest.raises(SourceError) as caught:
             open_web(web=web).read(THREAD)
         assert caught.value.extra["denial_context"]["reason"] == "host_blocked"

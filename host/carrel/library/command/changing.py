@@ -49,7 +49,7 @@ def add_command(session: Session, inputs: tuple[str, ...], as_json: bool, jsonl:
 def _add(session: Session, inputs: Sequence[str], *, as_json: bool, jsonl: bool) -> int:
     config = library_config(session)
     texts, folders = _texts(inputs)
-    config = replace(config, documents=replace(config.documents, folders=folders))
+    config = replace(config, documents=config.documents._replace(folders=folders))
     with session.open(config) as host, Progress("add") as progress:
         told = host.call("library_add", {"inputs": texts}, on_progress=progress.update).data
     outcomes = told["outcomes"]
@@ -233,4 +233,4 @@ def merge_command(session: Session, keep: str, other: str, dry_run: bool, as_jso
 def granted(config: Config, path: Path) -> Config:
     """Returns the configuration with one more folder whose files may be read."""
     folders = tuple(dict.fromkeys((*config.documents.folders, path.resolve().parent)))
-    return replace(config, documents=replace(config.documents, folders=folders))
+    return replace(config, documents=config.documents._replace(folders=folders))

@@ -26,7 +26,7 @@ JSONL = click.Option(["--jsonl"], is_flag=True, help="One line of JSON for each 
 def library_config(session: Session) -> Config:
     """Returns the configuration with a library: the one named, the one set, or the default one."""
     config = session.config()
-    return replace(config, library=replace(config.library, file=library_path(config)))
+    return replace(config, library=config.library._replace(file=library_path(config)))
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
@@ -36,8 +35,7 @@ class ModuleFetcher:
             return outcome
         host = urlsplit(outcome.url).hostname or ""
         grant = f'plugins.{self._plugin}.runtime_config.allowed_hosts += "{host}"'
-        return dataclasses.replace(
-            outcome,
+        return outcome._replace(
             message=f"refused: {self._plugin} is not granted {host}; to allow it: {grant}",
             reason="host_not_granted",
             grant=grant,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import json
 import logging
@@ -318,8 +317,7 @@ class ModulePlugin(Plugin):
 
     def _ask(self, export: str, text: str, member: str) -> list[Any]:
         """Reads one of the module's lists, without network."""
-        limits = dataclasses.replace(
-            self._limits(None),
+        limits = self._limits(None)._replace(
             cpu_seconds=_LISTING_CPU_SECONDS,
             wall_seconds=_LISTING_WALL_SECONDS,
             output_bytes=4 * 2**20,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
@@ -93,4 +92,4 @@ def effective_limits(
     for name, value in asked.items():
         values[name] = value if trusted else min(value, getattr(defaults, name))
     values.update(overrides)
-    return dataclasses.replace(defaults, **values)  # type: ignore[arg-type]
+    return defaults._replace(**values)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ secrets, and the effective limits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from carrel.errors import limit_grant
@@ -91,7 +91,7 @@ def limits_of(config: Config, entry: PluginConfig, manifest: Manifest) -> dict[s
         builtin=entry.is_builtin,
         is_module=manifest.contract.startswith("hyper-mcp"),
     )
-    return asdict(limits)
+    return limits._asdict()
 
 
 def _strange(granted: Iterable[str], declared: list[str]) -> list[str]:

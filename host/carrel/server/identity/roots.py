@@ -64,9 +64,8 @@ def config_of(config: Config, principal: Principal) -> Config:
     library, papers = config.library, config.papers
     if library.file is not None:
         file = folder / f"library{library.file.suffix.lower() or '.json'}"
-        library = replace(library, file=file, attachments=folder / "attachments")
-    papers = replace(
-        papers,
+        library = library._replace(file=file, attachments=folder / "attachments")
+    papers = papers._replace(
         folder=None if papers.folder is None else folder / "papers",
         log_folder=folder / "provenance",
     )

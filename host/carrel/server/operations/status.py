@@ -54,7 +54,7 @@ def status(operations: Operations, principal: Principal) -> dict[str, Any]:
 
 def sees_all(principal: Principal) -> bool:
     """Returns whether a principal sees the calls and denials of others."""
-    return principal == LOCAL or OPERATE in getattr(principal, "scopes", ())
+    return principal is LOCAL or OPERATE in principal.scopes
 
 
 def _may_use(principal: Principal, plugin: str) -> bool:

@@ -101,7 +101,7 @@ def audit_command(session: Session, file: Path, as_json: bool) -> int:
 def _called(session: Session, tool: str, arguments: dict[str, Any]) -> tuple[Any, str]:
     """Returns the result of a tool, as data and as text. The toolset need not be on."""
     config = session.config()
-    config = replace(config, web=replace(config.web, research=True))
+    config = replace(config, web=config.web._replace(research=True))
     with session.open(config) as host, Progress(tool.replace("_", " ")) as progress:
         result = host.call(tool, arguments, on_progress=progress.update)
     return result.data, result.text

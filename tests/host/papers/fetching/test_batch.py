@@ -125,7 +125,7 @@ def test_forty_references_end_as_forty_outcomes_live_and_replayed(
     retracted = [row["ref"] for row in told["results"] if row.get("retracted")]
     assert retracted == ["10.5555/retracted.0", "10.5555/retracted.1"]
 
-    papers = dataclasses.replace(configuration.papers, folder=tmp_path / "second")
+    papers = configuration.papers._replace(folder=tmp_path / "second")
     replayed = dataclasses.replace(
         configuration, papers=papers, replay_dir=tmp_path / "exchanges", data_dir=tmp_path / "other"
     )

@@ -254,7 +254,7 @@ class TestHosts:
     def test_the_operator_adds_a_host_and_not_the_names_below_it(
         self, world: PaperWorld, open_papers: OpenPapers, configuration: Config
     ) -> None:
-        added = dataclasses.replace(configuration.papers, publisher_hosts=("elsewhere.example",))
+        added = configuration.papers._replace(publisher_hosts=("elsewhere.example",))
         papers = open_papers(dataclasses.replace(configuration, papers=added))
         doi = world.add("10.5555/x", ("https://elsewhere.example/a.pdf", pdf_reply()))
         assert papers.fetch(doi)["ok"]
@@ -268,7 +268,7 @@ class TestHosts:
         configuration: Config,
         upstream: Upstream,
     ) -> None:
-        added = dataclasses.replace(configuration.papers, publisher_hosts=("sci-hub.se",))
+        added = configuration.papers._replace(publisher_hosts=("sci-hub.se",))
         papers = open_papers(dataclasses.replace(configuration, papers=added))
         doi = world.add("10.5555/x", ("https://sci-hub.se/a.pdf", pdf_reply()))
         assert papers.fetch(doi)["error"]["denial_context"]["reason"] == "host_in_block_list"

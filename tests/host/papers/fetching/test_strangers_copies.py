@@ -54,7 +54,7 @@ def with_stranger(
             dataclasses.replace(
                 configuration,
                 plugins=(*configuration.plugins, entry),
-                papers=dataclasses.replace(configuration.papers, **papers),
+                papers=configuration.papers._replace(**papers),
             )
         )
 
