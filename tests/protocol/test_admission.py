@@ -141,7 +141,7 @@ async def progress(
     """Posts thirty messages of Alice at once; returns how many are read, and how many answered.
 
     Args:
-        admission: with a clock that stands still.
+        admission: uses a clock that does not advance.
         fields: further header fields.
         body: what is sent; None if nothing arrives.
     """

@@ -18,6 +18,7 @@ import trustme
 from carrel.config import Config
 from carrel.web.artifacts.resources import ArtifactResources
 from carrel.web.artifacts.store import open_artifacts
+from support.compiled_code import share_code
 from support.http_server import HttpServer, answer_of
 from support.operated_server import HOST, OperatedServer, an_upstream, eventually
 from support.upstream import Reply, Upstream
@@ -123,9 +124,7 @@ def test_on_a_disk_that_becomes_full_nothing_acknowledged_is_lost(
             "library": {"file": str(library)},
             "server": {"audit_log": str(audit)},
         }
-        (disk / "cache").mkdir()
-        (code_folder / "code").mkdir(exist_ok=True)
-        (disk / "cache" / "code").symlink_to(code_folder / "code")
+        share_code(disk / "cache")
         with OperatedServer(tmp_path, upstream, code_folder, **settings) as server:
             server.ready()
 

@@ -17,6 +17,7 @@ import jwt
 import pytest
 import trustme
 
+from support.compiled_code import share_code
 from support.fetch_harness import until
 from support.http_server import HttpServer, answer_of
 from support.redis_process import RedisProcess
@@ -49,7 +50,7 @@ def redis(tmp_path: Path) -> Iterator[RedisProcess]:
 
 @pytest.fixture
 def make_servers(
-    upstream: Upstream, redis: RedisProcess, tmp_path: Path, code_folder: Path,
+    upstream: Upstream, redis: RedisProcess, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[MakeServers]:  # fmt: skip
     """Starts two `carrel serve --http`, each with its own folders, as on two machines."""
@@ -63,9 +64,7 @@ def make_servers(
     def start(number: int) -> HttpServer:
         folder = tmp_path / f"machine{number}"
         cache = folder / "cache"
-        cache.mkdir(parents=True)
-        (code_folder / "code").mkdir(exist_ok=True)
-        (cache / "code").symlink_to(code_folder / "code")
+        share_code(cache)
         settings = folder / "carrel.json"
         values = {
             "cache_dir": str(cache),

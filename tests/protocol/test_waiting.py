@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import trustme
 
+from support.compiled_code import share_code
 from support.stdio_client import MODERN, StdioClient
 from support.upstream import Reply, Upstream
 
@@ -64,12 +65,10 @@ class Server:
 
 
 @pytest.fixture
-def server(tmp_path: Path, code_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([*sys.path, str(TESTS)]))
     cache = tmp_path / "cache"
-    cache.mkdir()
-    (code_folder / "code").mkdir(exist_ok=True)
-    (cache / "code").symlink_to(code_folder / "code")
+    share_code(cache)
     with Upstream(ARXIV, NCBI, authority=trustme.CA()) as upstream:
         served = Server(upstream, tmp_path, cache)
         with served.client:

@@ -17,14 +17,7 @@ from carrel.config import HttpConfig, ServerConfig
 from carrel.principal import Principal
 from carrel.text.printable import printable
 
-from .admission import (
-    BY_SDK,
-    BYTES,
-    OPENS_SESSION,
-    PLAIN,
-    RequestAdmission,
-    body_units,
-)
+from .admission import BY_SDK, BYTES, OPENS_SESSION, PLAIN, RequestAdmission, body_units
 from .connection import OWNER, REFUSED
 from .fields import check_fields
 from .formats import BOTH, Headers, OneEvent, ResponseOnly, Send, accepted, with_accept
