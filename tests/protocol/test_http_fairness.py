@@ -31,7 +31,8 @@ ATTEMPTS = 3
 SECONDS = 7.0
 WARMING = 2.5
 
-#: The tool `spin` computes; `tick` does nothing; `open` fetches the URL and returns the response.
+#: The tool `spin` computes; `tick` does nothing; `open` fetches the URL and returns the response;
+#: `late` fetches it, then computes.
 _BODY = """
   (local $n i32)
   (if (i32.eq (i32.load8_u (local.get $tool)) (i32.const 116)) (then (return (call $ok))))
@@ -42,6 +43,11 @@ _BODY = """
     (return (call $ok))))
   (drop (call $get (i32.add (local.get $text) (i32.const 8))
     (i32.sub (local.get $text_length) (i32.const 10))))
+  (if (i32.eq (i32.load8_u (local.get $tool)) (i32.const 108)) (then
+    (loop $more
+      (local.set $n (i32.add (local.get $n) (i32.const 1)))
+      (br_if $more (i32.lt_u (local.get $n) (i32.const 150000000))))
+    (return (call $ok))))
   (if (i32.load8_u (i32.const 64)) (then unreachable))
   (i32.store8 (i32.const 0) (i32.const 0))
   (i32.store (i32.const 4) (i32.load (i32.const 92)))
@@ -50,8 +56,8 @@ _BODY = """
 """
 
 
-def load_plugin(folder: Path) -> str:
-    """Writes the plugin `load`; returns the address of its file."""
+def load_plugin(folder: Path, plugin: str = "load") -> str:
+    """Writes a plugin with the tools above; returns the address of its file."""
     schema = {"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]}
     tools = [
         manifest()["tools"][0]
@@ -61,11 +67,11 @@ def load_plugin(folder: Path) -> str:
             "input_schema": schema,
             "output_schema": {"type": "object"},
         }
-        for name in ("open", "spin", "tick")
+        for name in ("open", "spin", "tick", "late")
     ]
     hosts = [{"host": HOST, "methods": ["GET"], "concurrency": 16}]
-    text = manifest_text(name="load", tools=tools, hosts=hosts)
-    path = folder / "load.wasm"
+    text = manifest_text(name=plugin, tools=tools, hosts=hosts)
+    path = folder / f"{plugin}.wasm"
     path.write_bytes(guest(_BODY, manifest=text, result='{"n":1}', fetching=True).wasm)
     return path.as_uri()
 
@@ -73,7 +79,10 @@ def load_plugin(folder: Path) -> str:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, code_folder: Path) -> Iterator[OperatedServer]:
     folder = tmp_path_factory.mktemp("flood")
-    entry = {"url": load_plugin(folder), "runtime_config": {"allowed_hosts": [HOST]}}
+    plugins = {
+        name: {"url": load_plugin(folder, name), "runtime_config": {"allowed_hosts": [HOST]}}
+        for name in ("load", "another")
+    }
     with an_upstream() as upstream:
         upstream.on("/quick", Reply(body=b'{"n":1}'))
         upstream.on("/slow", Reply(body=b'{"n":1} ', drip=0.25))
@@ -82,7 +91,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, code_folder: Path) -> Itera
             folder,
             upstream,
             code_folder,
-            plugins={"load": entry},
+            plugins=plugins,
             env={"MCP_AUTH_SECRET_KEY": SECRET},
             server={"log_level": "warning"},
         ) as server:
@@ -145,7 +154,17 @@ class Figures:
 SAMPLE = ("cheap", "parses")
 KINDS = [
     kind
-    for kind in ("cheap", "refused", "parses", "slow", "bodies", "results", "sessions")
+    for kind in (
+        "cheap",
+        "refused",
+        "parses",
+        "plugins",
+        "late",
+        "slow",
+        "bodies",
+        "results",
+        "sessions",
+    )
     if kind in SAMPLE or os.environ.get("CARREL_FLOODS") == "all"
 ]
 #: Kinds beside which the others call a tool that fetches.

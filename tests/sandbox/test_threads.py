@@ -15,6 +15,7 @@ from carrel.runtime import threads
 from carrel.runtime.cpu_permits import Park, at_once
 from carrel.runtime.instance import OfflineFetcher
 from carrel.runtime.pending import Pending
+from carrel.runtime.principal_shares import PrincipalShares
 from carrel.runtime.threads import WorkerThreads
 from carrel.runtime.worker import Worker
 from support.guests import guest
@@ -182,7 +183,7 @@ def test_long_jobs_do_not_block_others() -> None:
         turn = SimpleNamespace(slow=False)
         return cast("Worker", SimpleNamespace(turn=turn, tidy=lambda: None, close=lambda: None))
 
-    pool = WorkerThreads("parked", 16, make, running=1, rest=60)
+    pool = WorkerThreads("parked", 16, make, PrincipalShares(2), running=1, rest=60)
     ended, second = threading.Event(), threading.Event()
 
     def first_job(_worker: Worker, finish: Callable[[], None]) -> None:
@@ -208,7 +209,8 @@ class Crowd:
 
     def __init__(self, rest: float) -> None:
         self.closed = 0
-        self.pool = WorkerThreads("rested", 16, self._make, running=16, rest=rest)
+        shares = PrincipalShares(2)
+        self.pool = WorkerThreads("rested", 16, self._make, shares, running=16, rest=rest)
 
     def _make(self, _thread: int, _park: Park) -> Worker:
         turn = SimpleNamespace(slow=False)

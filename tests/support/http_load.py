@@ -198,6 +198,11 @@ def steps(url: str) -> dict[str, tuple[int, Step]]:
         "cheap": (300, lambda one, n: one.call("load_open", {"url": f"{url}/quick"})),
         "refused": (300, lambda one, n: one.call("load_open", {})),
         "parses": (100, lambda one, n: one.call("load_spin", {"url": ""})),
+        "plugins": (
+            100,
+            lambda one, n: one.call(("load_spin", "another_spin")[n % 2], {"url": ""}),
+        ),
+        "late": (100, lambda one, n: one.call("load_late", {"url": f"{url}/quick?{n}.{id(one)}"})),
         "slow": (100, lambda one, n: one.call("load_open", {"url": f"{url}/slow?{id(one)}.{n}"})),
         "bodies": (30, lambda one, n: one.call_with("load_open", large)),
         "results": (60, lambda one, n: one.call("load_open", {"url": f"{url}/big?{n}.{id(one)}"})),

@@ -27,6 +27,7 @@ from .imports import imports_contract_only
 from .inline import KEPT_INLINE, InlineWorkers
 from .instance import Execution
 from .pending import Pending
+from .principal_shares import PrincipalShares
 from .signals import held_back
 from .threads import WorkerThreads
 from .ticker import Ticker
@@ -67,6 +68,7 @@ class Sandboxed:
         code: Path | bytes,
         *,
         ticker: Ticker,
+        shares: PrincipalShares,
         workers: int,
         stack_bytes: int,
         define: Define = define_imports,
@@ -87,7 +89,7 @@ class Sandboxed:
             # Never waits for a permit: callers decide how many of their threads parse.
             return Worker(stack_bytes, CpuPermit(CpuPermits()), define, kept=KEPT_INLINE)
 
-        self._threads = WorkerThreads(name, workers, make_worker)
+        self._threads = WorkerThreads(name, workers, make_worker, shares)
         self._inline = InlineWorkers(make_inline_worker, min(workers, at_once()))
         ticker.when_idle(self._inline.let_go_of_large)
 

@@ -19,6 +19,8 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 
+from carrel.principal import share_of
+
 #: Seconds of CPU time after which a guest is deprioritised, if the processors are busy.
 LONG = 0.1
 #: CPU time of creating an instance, in seconds, up to which it needs no permit.
@@ -76,8 +78,9 @@ class PermitPool:
     `barging`, a released permit is free for any thread, and the first of the queue is only woken;
     once that thread has waited for `barging` seconds, the permit is handed to it.
 
-    An owner that holds no permit need not wait for the others: it gets one beyond `count`. As many
-    of the next that are released are granted to nobody.
+    An owner holds at most its share (`carrel.principal.share_of`). One that holds no permit need
+    not wait for the others: it gets one beyond `count`. As many of the next that are released are
+    granted to nobody.
 
     `SimpleQueue.get` waits without end on CPython 3.11 and 3.12 when the timeout passes while a
     signal handler runs, so each thread that waits has a lock of its own, whose timeout holds.
@@ -90,6 +93,7 @@ class PermitPool:
     def __init__(self, count: int, *, barging: float = 0.0) -> None:
         self._lock = threading.Lock()
         self._count = count
+        self._share = share_of(count)
         self._barging = barging
         self._waiting: deque[_Waiter] = deque()
         #: Permits of each owner; the local user, "", has no share.
@@ -129,7 +133,7 @@ class PermitPool:
 
     def _takes(self, owner: str) -> bool:
         """Takes a free permit, or one beyond the count; the lock is held."""
-        if self._count:
+        if self._count and self._may_hold(owner):
             self._count -= 1
         elif owner and owner not in self._held:
             self._extra += 1
@@ -137,6 +141,9 @@ class PermitPool:
             return False
         self._held[owner] += 1
         return True
+
+    def _may_hold(self, owner: str) -> bool:
+        return not owner or self._held[owner] < self._share
 
     def release(self, owner: str = "") -> None:
         """Releases a permit."""
@@ -147,12 +154,12 @@ class PermitPool:
             if self._extra:
                 self._extra -= 1
                 return
-            if not self._waiting:
+            first = next((one for one in self._waiting if self._may_hold(one.owner)), None)
+            if first is None:
                 self._count += 1
                 return
-            first = self._waiting[0]
             if time.monotonic() - first.since >= self._barging:
-                self._waiting.popleft()
+                self._waiting.remove(first)
                 first.granted = True
                 self._held[first.owner] += 1
             else:

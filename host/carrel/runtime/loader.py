@@ -21,10 +21,12 @@ from .child import NICE
 from .codecache import Claim, CodeCache, code_key
 from .component import Sandboxed, SandboxedComponent
 from .contract_version import require_contract
+from .cpu_permits import at_once
 from .documents import exports_documents, with_entry
 from .engine import new_engine, require_options
 from .ffi import INTERFACE, Code
 from .imports import check_imports
+from .principal_shares import PrincipalShares
 from .sections import custom_section, require_component, require_module
 from .ticker import Ticker
 from .traps import load_error
@@ -64,7 +66,7 @@ class RuntimeSettings(NamedTuple):
 
 
 class Runtime:
-    """Loads components. One per process; the components share its ticker and its code cache."""
+    """Loads components. One per process; the components share its ticker, code cache and shares."""
 
     def __init__(self, settings: RuntimeSettings) -> None:
         if INTERFACE.differs:
@@ -72,6 +74,7 @@ class Runtime:
         self._settings = settings
         self._cache = CodeCache(settings.code_folder)
         self._ticker = Ticker()
+        self._shares = PrincipalShares(at_once())
         self._lock = threading.Lock()
         self._components: list[Sandboxed] = []
         self._closed = threading.Event()
@@ -115,6 +118,7 @@ class Runtime:
             digest,
             code,
             ticker=self._ticker,
+            shares=self._shares,
             workers=settings.workers,
             stack_bytes=settings.stack_bytes,
             reads_bytes=reads_bytes,
@@ -153,6 +157,7 @@ class Runtime:
             code,
             exports=frozenset(outline.functions),
             ticker=self._ticker,
+            shares=self._shares,
             workers=settings.workers,
             stack_bytes=settings.stack_bytes,
         )

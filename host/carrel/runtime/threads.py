@@ -18,6 +18,7 @@ from carrel.principal import share_of
 
 from .cpu_permits import Park, at_once
 from .memory import give_back
+from .principal_shares import Dispatching, PrincipalShares
 from .worker import Worker
 
 _log = logging.getLogger("carrel.runtime")
@@ -32,14 +33,14 @@ Job = Callable[[Worker, Callable[[], None]], None]
 
 class _Thread:
     """A thread's name, its queue of jobs (None ends the thread), whether its job is parked, and
-    for whom it runs.
+    for whom it ran last.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.inbox: SimpleQueue[Job | None] = SimpleQueue()
         self.parked = False
-        self.owner: str | None = None
+        self.owner = ""
 
 
 class _Waiting:
@@ -76,13 +77,15 @@ class WorkerThreads:
 
     Of several owners none makes others wait for long: their jobs are queued round robin, one owner
     holds at most its share of the threads (`carrel.principal.share_of`), and an owner without a job
-    need not wait for those that are active.
+    need not wait for those that are active. Its guests that compute are limited in all components
+    together, see `PrincipalShares`.
 
     Args:
         name: the component's, used in thread names.
         limit: maximum number of threads.
         make_worker: called in each thread, with its native id and a function that parks and resumes
             its job.
+        shares: of the principals, in all components.
         running: maximum number of jobs that run and are not parked.
         rest: idle seconds after which a thread ends.
     """
@@ -92,6 +95,7 @@ class WorkerThreads:
         name: str,
         limit: int,
         make_worker: Callable[[int, Park], Worker],
+        shares: PrincipalShares,
         *,
         running: int | None = None,
         rest: float = REST_SECONDS,
@@ -100,6 +104,7 @@ class WorkerThreads:
         self._limit = limit
         self._most_running = running or 2 * at_once() + 1
         self._make_worker = make_worker
+        self._shares = shares
         self._rest = rest
         self._closed = False
         self._lock = threading.Lock()
@@ -130,54 +135,75 @@ class WorkerThreads:
     def close(self) -> None:
         """Ends the threads after the jobs that are already queued."""
         with self._lock:
-            self._closed, self._limit = True, 0
+            self._closed = True
+            # Jobs that wait for a principal's share may do so beside idle threads, or without any.
+            self._limit = max(1, self._threads)
+            self._dispatch()
+            self._limit = 0
             idle, self._idle = self._idle, []
         for one in idle:
             one.inbox.put(None)
 
+    def dispatch(self) -> None:
+        """Assigns queued jobs to threads, up to the limits."""
+        with self._lock:
+            self._dispatch()
+
     def _dispatch(self) -> None:
-        """Assigns queued jobs to threads, up to the limits; the lock is held."""
-        while (owner := self._waiting.next_owner(self._may_run)) is not None:
+        while self._idle or self._threads < min(self._unfinished, self._limit):
+            owner = self._waiting.next_owner(self._may_run)
+            if owner is None:
+                return
             if self._idle:
-                self._running += 1
                 thread = self._idle.pop()
                 thread.inbox.put(self._take(thread, owner))
-            elif self._threads < min(self._unfinished, self._limit):
+            else:
                 self._threads += 1
-                self._running += 1
                 self._started += 1
                 thread = _Thread(f"carrel-{self._name}-{self._started}")
                 self._start(thread, self._take(thread, owner))
-            else:
-                return
 
     def _may_run(self, owner: str) -> bool:
-        """Returns whether a thread may run a job of the owner; the lock is held."""
-        if not owner or self._closed:
-            return self._closed or self._running < self._most_running
+        """Returns whether a thread may run a job of the owner, and counts it; the lock is held."""
+        if self._closed:
+            self._shares.resume(owner)
+            return True
+        has_room = self._running < self._most_running
         held = self._held[owner]
-        return held == 0 or (self._running < self._most_running and held < share_of(self._limit))
+        if owner and not (held == 0 or (has_room and held < share_of(self._limit))):
+            return False
+        return (has_room or bool(owner)) and self._shares.start(owner, self)
 
     def _take(self, thread: _Thread, owner: str) -> Job:
         """Removes and returns the owner's next job, for a thread; the lock is held."""
         thread.owner = owner
+        self._running += 1
         self._held[owner] += 1
         return self._waiting.pop(owner)
 
-    def _release(self, thread: _Thread) -> None:
-        """Records that a thread's job has ended; the lock is held."""
-        owner, thread.owner = thread.owner, None
-        if owner is not None:
-            self._held[owner] -= 1
-            if not self._held[owner]:
-                del self._held[owner]
+    def _release(self, thread: _Thread) -> list[Dispatching]:
+        """Records that a thread's job has ended, though the thread still counts as running.
+
+        Returns the components whose jobs may run now. The lock is held.
+        """
+        self._held[thread.owner] -= 1
+        if not self._held[thread.owner]:
+            del self._held[thread.owner]
+        return self._shares.stop(thread.owner)
 
     def _park(self, thread: _Thread, parked: bool) -> None:
+        others: list[Dispatching] = []
         with self._lock:
             if thread.parked != parked:
                 thread.parked = parked
                 self._running += -1 if parked else 1
+                if parked:
+                    others = self._shares.stop(thread.owner)
+                else:
+                    self._shares.resume(thread.owner)
                 self._dispatch()
+        for other in others:
+            other.dispatch()
 
     def _start(self, thread: _Thread, job: Job | None = None) -> None:
         args = (thread, job)
@@ -211,11 +237,16 @@ class WorkerThreads:
         """Waits for the next job and returns it; None when the thread must end."""
         self._park(thread, False)
         with self._lock:
-            self._release(thread)
+            others = self._release(thread)
+        # Before this component's next job, so that components take turns. That job stays in this
+        # thread: guests that move from thread to thread, and so between processors, delay others.
+        for other in others:
+            if other is not self:
+                other.dispatch()
+        with self._lock:
             self._running -= 1
             owner = self._waiting.next_owner(self._may_run)
             if owner is not None:
-                self._running += 1
                 return self._take(thread, owner)
             if self._closed:
                 self._threads -= 1

@@ -9,6 +9,7 @@ from carrel.exchange import Call, Fetcher
 from carrel.runtime.component import Ended, Sandboxed
 from carrel.runtime.instance import Execution
 from carrel.runtime.pending import Pending
+from carrel.runtime.principal_shares import PrincipalShares
 from carrel.runtime.ticker import Ticker
 
 from .context import ModuleContext
@@ -34,6 +35,7 @@ class SandboxedModule(Sandboxed):
         *,
         exports: frozenset[str],
         ticker: Ticker,
+        shares: PrincipalShares,
         workers: int,
         stack_bytes: int,
     ) -> None:
@@ -42,6 +44,7 @@ class SandboxedModule(Sandboxed):
             digest,
             code,
             ticker=ticker,
+            shares=shares,
             workers=workers,
             stack_bytes=stack_bytes,
             define=define_services,
