@@ -51,7 +51,7 @@ class Threads:
         #: Lets one job end for each time that it is released.
         self.ending = threading.Semaphore(0)
         shares = shares or PrincipalShares(64)
-        self.pool = WorkerThreads("shared", limit, self._make, shares, running=running)
+        self.pool = WorkerThreads("shared", limit, self._make, shares, running=running, short=-1)
 
     def _make(self, _thread: int, park: Park) -> Worker:
         self.parks.append(park)

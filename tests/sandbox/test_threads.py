@@ -70,7 +70,10 @@ def test_as_many_threads_are_made_as_calls_run_at_once(load: Load) -> None:
         component.submit_call("tool", "{}", call, fetcher=OfflineFetcher(), settings={})
         for call in calls
     ]
-    assert threads_of("crowd") == 3
+    end = time.monotonic() + 10
+    while threads_of("crowd") < 3:
+        assert time.monotonic() < end
+        time.sleep(0.01)
     for call, pending in zip(calls, running, strict=True):
         call.cancel()
         pending.when_done(lambda: None)
@@ -204,13 +207,86 @@ def test_long_jobs_do_not_block_others() -> None:
     pool.close()
 
 
+def test_short_jobs_run_in_one_thread_until_one_is_not_short() -> None:
+    names: list[str] = []
+    stuck = threading.Event()
+
+    def make(_thread: int, _park: Park) -> Worker:
+        turn = SimpleNamespace(slow=False)
+        return cast("Worker", SimpleNamespace(turn=turn, tidy=lambda: None, close=lambda: None))
+
+    def short(_worker: Worker, finish: Callable[[], None]) -> None:
+        names.append(threading.current_thread().name)
+        finish()
+
+    def hanging(_worker: Worker, finish: Callable[[], None]) -> None:
+        names.append("hanging")
+        assert stuck.wait(30)
+        finish()
+
+    def until(count: int) -> None:
+        end = time.monotonic() + 10
+        while len(names) < count:
+            assert time.monotonic() < end
+            time.sleep(0.001)
+
+    pool = WorkerThreads("brief", 16, make, PrincipalShares(2), running=5)
+    for _ in range(100):
+        pool.submit(short)
+    until(100)
+    assert len(set(names)) == 1
+    pool.submit(hanging)
+    pool.submit(short)
+    until(101)
+    time.sleep(0.02)
+    assert names[100:] == ["hanging"], "the next waits for it"
+    pool.look_for_late()
+    until(102)
+    for _ in range(100):
+        pool.submit(short)
+    until(202)
+    assert len(set(names[101:])) == 1, "one runs beside it"
+    stuck.set()
+    pool.close()
+
+
+def test_jobs_that_are_not_short_run_at_once() -> None:
+    most, running, lock = [0], [0], threading.Lock()
+
+    def make(_thread: int, _park: Park) -> Worker:
+        turn = SimpleNamespace(slow=False)
+        return cast("Worker", SimpleNamespace(turn=turn, tidy=lambda: None, close=lambda: None))
+
+    def job(_worker: Worker, finish: Callable[[], None]) -> None:
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        end = time.thread_time() + 0.02
+        while time.thread_time() < end:
+            pass
+        with lock:
+            running[0] -= 1
+        finish()
+
+    pool = WorkerThreads("heavy", 16, make, PrincipalShares(2), running=3)
+    for _ in range(20):
+        pool.submit(job)
+    end = time.monotonic() + 20
+    while pool._unfinished:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+        pool.look_for_late()
+    assert most == [3]
+    pool.close()
+
+
 class Crowd:
     """Threads with dummy workers, and jobs that record the thread that runs them."""
 
     def __init__(self, rest: float) -> None:
         self.closed = 0
         shares = PrincipalShares(2)
-        self.pool = WorkerThreads("rested", 16, self._make, shares, running=16, rest=rest)
+        self.pool = WorkerThreads("rested", 16, self._make, shares, running=16, short=-1, rest=rest)
 
     def _make(self, _thread: int, _park: Park) -> Worker:
         turn = SimpleNamespace(slow=False)

@@ -91,6 +91,7 @@ class Sandboxed:
 
         self._threads = WorkerThreads(name, workers, make_worker, shares)
         self._inline = InlineWorkers(make_inline_worker, min(workers, at_once()))
+        ticker.on_interval(self._threads.look_for_late)
         ticker.when_idle(self._inline.let_go_of_large)
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ import contextvars
 import gc
 import logging
 import threading
+import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from functools import partial
@@ -23,6 +24,13 @@ from .worker import Worker
 
 _log = logging.getLogger("carrel.runtime")
 
+#: Mean CPU seconds up to which jobs are short: most of that is Python code, so threads that run
+#: such jobs concurrently mostly wait for each other.
+_SHORT = 0.002
+#: The part of the mean that the last job is.
+_LAST = 0.125
+#: Seconds that a job runs until one more runs beside it, although jobs are short.
+_LATE = 0.005
 #: Idle seconds after which a thread ends and frees its engine's memory.
 REST_SECONDS = 60.0
 
@@ -33,7 +41,7 @@ Job = Callable[[Worker, Callable[[], None]], None]
 
 class _Thread:
     """A thread's name, its queue of jobs (None ends the thread), whether its job is parked, and
-    for whom it ran last.
+    for whom it ran last and since when.
     """
 
     def __init__(self, name: str) -> None:
@@ -41,6 +49,7 @@ class _Thread:
         self.inbox: SimpleQueue[Job | None] = SimpleQueue()
         self.parked = False
         self.owner = ""
+        self.since = 0.0
 
 
 class _Waiting:
@@ -71,7 +80,8 @@ class WorkerThreads:
 
     At most `running` jobs are active at once, because more threads than CPU permits would only use
     memory. Further jobs are queued until one ends or is parked, that is, its guest waits for an
-    upstream or was deprioritised.
+    upstream or was deprioritised. While jobs are short, one is active at once, and one more for
+    each that turns out not to be (`look_for_late`).
 
     The thread that finished last gets the next job, so that surplus threads become idle and end.
 
@@ -87,6 +97,7 @@ class WorkerThreads:
             its job.
         shares: of the principals, in all components.
         running: maximum number of jobs that run and are not parked.
+        short: mean CPU seconds up to which jobs are short.
         rest: idle seconds after which a thread ends.
     """
 
@@ -98,6 +109,7 @@ class WorkerThreads:
         shares: PrincipalShares,
         *,
         running: int | None = None,
+        short: float = _SHORT,
         rest: float = REST_SECONDS,
     ) -> None:
         self._name = name
@@ -105,6 +117,7 @@ class WorkerThreads:
         self._most_running = running or 2 * at_once() + 1
         self._make_worker = make_worker
         self._shares = shares
+        self._short = short
         self._rest = rest
         self._closed = False
         self._lock = threading.Lock()
@@ -113,8 +126,12 @@ class WorkerThreads:
         self._held: Counter[str] = Counter()
         self._idle: list[_Thread] = []
         self._threads = 0
-        #: Threads that are neither idle nor parked.
+        self._busy: set[_Thread] = set()
+        #: Busy threads that are not parked.
         self._running = 0
+        #: CPU seconds of a job, and how many may be active while jobs are short.
+        self._mean = 0.0
+        self._most_short = 1
         self._started = 0
         self._unfinished = 0
 
@@ -149,6 +166,16 @@ class WorkerThreads:
         with self._lock:
             self._dispatch()
 
+    def look_for_late(self) -> None:
+        """Lets one more job run for each that runs for long; called every 10 ms."""
+        if not self._busy:
+            return
+        late = time.monotonic() - _LATE
+        with self._lock:
+            running = [thread for thread in self._busy if not thread.parked]
+            self._most_short = 1 + sum(thread.since < late for thread in running)
+            self._dispatch()
+
     def _dispatch(self) -> None:
         while self._idle or self._threads < min(self._unfinished, self._limit):
             owner = self._waiting.next_owner(self._may_run)
@@ -168,7 +195,10 @@ class WorkerThreads:
         if self._closed:
             self._shares.resume(owner)
             return True
-        has_room = self._running < self._most_running
+        most = self._most_running
+        if self._mean <= self._short:
+            most = min(most, self._most_short)
+        has_room = self._running < most
         held = self._held[owner]
         if owner and not (held == 0 or (has_room and held < share_of(self._limit))):
             return False
@@ -177,6 +207,8 @@ class WorkerThreads:
     def _take(self, thread: _Thread, owner: str) -> Job:
         """Removes and returns the owner's next job, for a thread; the lock is held."""
         thread.owner = owner
+        thread.since = time.monotonic()
+        self._busy.add(thread)
         self._running += 1
         self._held[owner] += 1
         return self._waiting.pop(owner)
@@ -213,11 +245,13 @@ class WorkerThreads:
         worker = self._make_worker(threading.get_native_id(), partial(self._park, thread))
         job = job or self._next_job(thread)
         while job is not None:
+            begun = time.thread_time()
             try:
                 job(worker, self._finish)
             except Exception:  # noqa: BLE001 - the thread serves other calls
                 _log.exception("%s: a call's job raised an exception", self._name)
             worker.tidy()
+            self._mean += _LAST * (time.thread_time() - begun - self._mean)
             if worker.turn.slow:
                 worker.close()
                 # A thread cannot raise its priority again, so it is replaced.
@@ -244,6 +278,7 @@ class WorkerThreads:
             if other is not self:
                 other.dispatch()
         with self._lock:
+            self._busy.discard(thread)
             self._running -= 1
             owner = self._waiting.next_owner(self._may_run)
             if owner is not None:

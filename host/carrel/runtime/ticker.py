@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from .cpu_permits import processors
@@ -36,6 +36,7 @@ class Ticker:
     def __init__(self) -> None:
         self._active: dict[int, Ticking] = {}
         self._processors = processors()
+        self._on_interval: list[Callable[[], None]] = []
         self._when_idle: list[Callable[[], None]] = []
         self._wake = threading.Event()
         self._awake = False
@@ -50,6 +51,10 @@ class Ticker:
             with self._lock:
                 self._start()
             self._wake.set()
+
+    def on_interval(self, callback: Callable[[], None]) -> None:
+        """Calls `callback` at every check, while anything is registered."""
+        self._on_interval.append(callback)
 
     def when_idle(self, callback: Callable[[], None]) -> None:
         """Calls `callback` whenever nothing has been registered for a second."""
@@ -82,19 +87,20 @@ class Ticker:
                 except Exception:  # noqa: BLE001 - the clocks of all other calls must continue
                     _log.exception("a tick failed")
                 last_seen = now
+            self._call(self._on_interval)
             if now - last_seen > _LINGER:
                 # Cleared before the last check of the registered objects: an `add` is either seen
                 # here or sets the event afterwards.
                 self._wake.clear()
                 self._awake = False
                 if not self._active:
-                    self._call_idle()
+                    self._call(self._when_idle)
                     self._wake.wait()
                 last_seen = time.monotonic()
 
-    def _call_idle(self) -> None:
-        for callback in self._when_idle:
+    def _call(self, callbacks: Sequence[Callable[[], None]]) -> None:
+        for callback in list(callbacks):
             try:
                 callback()
             except Exception:  # noqa: BLE001 - the clocks of all other calls must continue
-                _log.exception("an idle callback failed")
+                _log.exception("a callback of the ticker failed")
