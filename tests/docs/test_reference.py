@@ -108,6 +108,15 @@ def test_the_readme_s_settings_have_the_reference_s_defaults() -> None:
             ), name
 
 
+def test_the_readme_counts_the_sources_that_are_on() -> None:
+    prose = " ".join(page("README.md").lines)
+    numbers = ("six", "seven", "eight", "nine", "ten")
+    found = re.search(r"server for ((?:\w+, )+\w+) and (\w+) more sources", prose)
+    assert found is not None
+    counted = len(found[1].split(", ")) + 6 + numbers.index(found[2])
+    assert counted == len(configuration.DEFAULT_PLUGINS)
+
+
 def test_unsupported_settings_are_reported() -> None:
     section = page("docs/reference/settings.md").section("Keys that are refused")
     assert set(section.first_cells()) == set(config_file._NOT_OFFERED)
