@@ -18,7 +18,9 @@ from support.upstream import Reply, Upstream
 TESTS = Path(__file__).parents[1]
 SERVER = TESTS / "support" / "traced_server.py"
 FEED = TESTS / "fixtures" / "arxiv" / "new_generation" / "response.xml"
-PAGE = TESTS.parent / "docs" / "explanation" / "one-call.md"
+DOCS = TESTS.parent / "docs"
+PAGE = DOCS / "explanation" / "one-call.md"
+DECISION = DOCS / "decisions" / "0040-files-of-a-request.md"
 
 
 def files_of_a_call(folder: Path) -> list[str]:
@@ -41,9 +43,19 @@ def files_of_a_call(folder: Path) -> list[str]:
     return trace
 
 
+def rows() -> list[str]:
+    """Returns the files in the page's table."""
+    return re.findall(r"^\| `([a-z0-9_/]+\.py)` \|", PAGE.read_text("utf-8"), flags=re.MULTILINE)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGUSR1")
 def test_the_page_names_the_files_that_a_call_enters_in_their_order(tmp_path: Path) -> None:
-    rows = re.findall(r"^\| `([a-z0-9_/]+\.py)` \|", PAGE.read_text("utf-8"), flags=re.MULTILINE)
     entered = files_of_a_call(tmp_path)
     assert len(entered) > 40
-    assert rows == entered
+    assert rows() == entered
+
+
+def test_the_decision_counts_the_files_of_the_fetch_layer_in_the_table() -> None:
+    title = DECISION.read_text("utf-8").splitlines()[0]
+    passed = [file for file in rows() if file.startswith("fetch/")]
+    assert title == f"# 0040 A request passes {len(passed)} files of the fetch layer"
