@@ -59,3 +59,12 @@ def test_the_decision_counts_the_files_of_the_fetch_layer_in_the_table() -> None
     title = DECISION.read_text("utf-8").splitlines()[0]
     passed = [file for file in rows() if file.startswith("fetch/")]
     assert title == f"# 0040 A request passes {len(passed)} files of the fetch layer"
+
+
+def test_the_diagram_names_files_of_the_table() -> None:
+    participants = re.findall(r"^ +participant .*$", PAGE.read_text("utf-8"), flags=re.MULTILINE)
+    named = re.findall(r"[a-z0-9_/]+\.(?:py|rs)", " ".join(participants))
+    host = [file for file in named if file.endswith(".py")]
+    assert len(host) > 5
+    assert set(host) <= set(rows())
+    assert all((TESTS.parent / file).exists() for file in named if file.endswith(".rs"))
