@@ -1,7 +1,7 @@
 """The table of features, in the order in which their tools and commands are listed.
 
-A feature's tools and domain code import `carrel.tools`, `plugins`, `records`, `text` and `files`.
-Only its `command` module imports `carrel.cli`.
+A feature imports `carrel.tools` and packages below it, but never `runtime` or `fetch`; only its
+`command` module imports `carrel.cli`.
 """
 
 from __future__ import annotations
