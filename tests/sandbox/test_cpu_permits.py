@@ -28,7 +28,7 @@ WAITS = 0.2
 _SPINS_AT_ITS_START = "(func $spin (loop $l (br $l))) (start $spin)"
 
 
-def goes_on(step: Callable[[], None]) -> threading.Event:
+def returns(step: Callable[[], None]) -> threading.Event:
     """Runs a step in a new thread; the returned event is set when it has returned."""
     done = threading.Event()
 
@@ -51,9 +51,9 @@ def no_thread_switches() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def all_taken(turns: CpuPermits) -> list[CpuPermit]:
+def all_taken(permits: CpuPermits) -> list[CpuPermit]:
     """Instances that were made quickly and now compute, as many as may."""
-    holders = [CpuPermit(turns) for _ in range(PROCESSORS)]
+    holders = [CpuPermit(permits) for _ in range(PROCESSORS)]
     for one in holders:
         one.prepare()
         one.prepared(0.0)
@@ -62,10 +62,10 @@ def all_taken(turns: CpuPermits) -> list[CpuPermit]:
 
 
 def test_one_instance_is_created_ahead_while_no_permit_is_free() -> None:
-    holders = all_taken(turns := CpuPermits())
-    ahead, behind = CpuPermit(turns), CpuPermit(turns)
-    assert goes_on(ahead.prepare).wait(5)
-    computes, prepares = goes_on(ahead.take), goes_on(behind.prepare)
+    holders = all_taken(permits := CpuPermits())
+    ahead, behind = CpuPermit(permits), CpuPermit(permits)
+    assert returns(ahead.prepare).wait(5)
+    computes, prepares = returns(ahead.take), returns(behind.prepare)
     assert not computes.wait(WAITS)
     assert not prepares.wait(WAITS)
     holders[0].give()
@@ -74,27 +74,27 @@ def test_one_instance_is_created_ahead_while_no_permit_is_free() -> None:
 
 
 def test_instances_are_created_concurrently_while_permits_are_free() -> None:
-    turns = CpuPermits()
-    first = CpuPermit(turns)
+    permits = CpuPermits()
+    first = CpuPermit(permits)
     first.prepare()
     first.prepared(0.0)
     first.give()
-    CpuPermit(turns).prepare()
-    assert goes_on(CpuPermit(turns).prepare).wait(5)
+    CpuPermit(permits).prepare()
+    assert returns(CpuPermit(permits).prepare).wait(5)
 
 
 def test_no_instance_is_created_ahead_before_creation_is_known_to_be_quick() -> None:
-    turns = CpuPermits()
+    permits = CpuPermits()
     for _ in range(PROCESSORS):
-        CpuPermit(turns).prepare()
-    assert not goes_on(CpuPermit(turns).prepare).wait(WAITS)
+        CpuPermit(permits).prepare()
+    assert not returns(CpuPermit(permits).prepare).wait(WAITS)
 
 
-def test_nothing_is_made_ahead_once_it_took_long() -> None:
-    holders = all_taken(turns := CpuPermits())
+def test_no_instance_is_created_ahead_after_a_slow_one() -> None:
+    holders = all_taken(permits := CpuPermits())
     holders[0].prepared(1.0)
     holders[1].prepared(0.0)
-    waits = goes_on(CpuPermit(turns).prepare)
+    waits = returns(CpuPermit(permits).prepare)
     assert not waits.wait(WAITS)
     holders[0].give()
     assert waits.wait(5)
@@ -102,28 +102,28 @@ def test_nothing_is_made_ahead_once_it_took_long() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own there")
 def test_a_deprioritised_guest_continues_and_releases_its_permit() -> None:
-    turns = CpuPermits()
+    permits = CpuPermits()
     computing: list[CpuPermit] = []
     computes, end = threading.Event(), threading.Event()
 
     # In a new thread, because the low priority stays.
     def compute() -> None:
-        computing.append(CpuPermit(turns, threading.get_native_id()))
+        computing.append(CpuPermit(permits, threading.get_native_id()))
         computing[0].take()
         computes.set()
         end.wait(30)
 
-    ended = goes_on(compute)
+    ended = returns(compute)
     assert computes.wait(5)
-    quick = [CpuPermit(turns) for _ in range(PROCESSORS)]
+    quick = [CpuPermit(permits) for _ in range(PROCESSORS)]
     for one in quick[:-1]:
         one.take()
-    waits = goes_on(quick[-1].take)
+    waits = returns(quick[-1].take)
     assert not waits.wait(WAITS)
     computing[0].step_back()
     assert waits.wait(5)
     assert computing[0].slow
-    assert goes_on(computing[0].take).wait(5)
+    assert returns(computing[0].take).wait(5)
     end.set()
     assert ended.wait(5)
 
@@ -189,12 +189,12 @@ NEEDS_ALARMS = pytest.mark.skipif(sys.platform == "win32", reason="no SIGALRM th
 @NEEDS_ALARMS
 @pytest.mark.requirement("sandbox:limits:interrupt")
 def test_a_timeout_that_passes_in_a_signal_handler_ends_the_wait() -> None:
-    places = PermitPool(0)
-    rescue = threading.Timer(10, places.release)
+    permits = PermitPool(0)
+    rescue = threading.Timer(10, permits.release)
     rescue.daemon = True
     rescue.start()
     with alarm_after(0.02, lambda *_: time.sleep(0.2)):
-        assert not places.acquire(0.05)
+        assert not permits.acquire(0.05)
     rescue.cancel()
 
 
@@ -203,76 +203,76 @@ def test_a_wait_that_a_signal_handler_ends_takes_no_permit() -> None:
     def too_late(*_: object) -> None:
         raise TimeoutError("too late")
 
-    places = PermitPool(0)
+    permits = PermitPool(0)
     with alarm_after(0.02, too_late), pytest.raises(TimeoutError, match="too late"):
-        places.acquire()
-    places.release()
-    assert places.try_acquire()
+        permits.acquire()
+    permits.release()
+    assert permits.try_acquire()
 
 
 def test_permits_go_to_the_thread_that_waited_longest() -> None:
-    places, order = PermitPool(1), []
-    assert places.acquire()
+    permits, order = PermitPool(1), []
+    assert permits.acquire()
 
     def wait(number: int) -> None:
-        places.acquire()
+        permits.acquire()
         order.append(number)
-        places.release()
+        permits.release()
 
     waiting = []
     for number in range(5):
-        waiting.append(goes_on(lambda number=number: wait(number)))  # type: ignore[misc]
-        while len(places._waiting) <= number:
+        waiting.append(returns(lambda number=number: wait(number)))  # type: ignore[misc]
+        while len(permits._waiting) <= number:
             time.sleep(0.001)
-    places.release()
+    permits.release()
     assert all(one.wait(10) for one in waiting)
     assert order == list(range(5))
-    assert places.try_acquire()
-    assert not places.acquire(0.01)
+    assert permits.try_acquire()
+    assert not permits.acquire(0.01)
 
 
-def waiting_on(places: PermitPool) -> threading.Event:
+def waiting_on(permits: PermitPool) -> threading.Event:
     """Starts a thread that waits for a permit; the event is set when it has one."""
 
     def wait() -> None:
-        places.acquire()
+        permits.acquire()
 
-    done = goes_on(wait)
-    while not places._waiting:
+    done = returns(wait)
+    while not permits._waiting:
         time.sleep(0.001)
     return done
 
 
 def test_a_released_permit_may_be_taken_before_the_woken_thread_runs() -> None:
-    places = PermitPool(1, barging=60)
-    assert places.acquire()
-    done = waiting_on(places)
+    permits = PermitPool(1, barging=60)
+    assert permits.acquire()
+    done = waiting_on(permits)
     with no_thread_switches():
-        places.release()
-        overtook = places.try_acquire()
+        permits.release()
+        overtook = permits.try_acquire()
     assert overtook
     assert not done.wait(0.05), "the waiting thread was woken, and waits again"
-    places.release()
+    permits.release()
     assert done.wait(10)
 
 
 def test_a_thread_that_waited_for_long_is_handed_the_permit() -> None:
-    places = PermitPool(1, barging=0.01)
-    assert places.acquire()
-    done = waiting_on(places)
+    permits = PermitPool(1, barging=0.01)
+    assert permits.acquire()
+    done = waiting_on(permits)
     time.sleep(0.02)
-    places.release()
-    assert not places.try_acquire()
+    permits.release()
+    assert not permits.try_acquire()
     assert done.wait(10)
 
 
 @pytest.mark.long("load")
 def test_no_thread_waits_for_ever_behind_one_that_never_pauses() -> None:
-    places = PermitPool(1, barging=0.02)
-    done = waiting_on(places) if places.acquire() else None
+    permits = PermitPool(1, barging=0.02)
+    done = waiting_on(permits) if permits.acquire() else None
     assert done is not None
     deadline = time.monotonic() + 10
     while not done.is_set() and time.monotonic() < deadline:
-        places.release()
-        assert places.acquire(10) or done.is_set()
+        permits.release()
+        assert permits.acquire(10) or done.is_set()
     assert done.is_set()

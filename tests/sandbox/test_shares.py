@@ -55,8 +55,8 @@ class Threads:
 
     def _make(self, _thread: int, park: Park) -> Worker:
         self.parks.append(park)
-        turn = SimpleNamespace(slow=False)
-        return cast("Worker", SimpleNamespace(turn=turn, tidy=lambda: None, close=lambda: None))
+        permit = SimpleNamespace(slow=False)
+        return cast("Worker", SimpleNamespace(permit=permit, tidy=lambda: None, close=lambda: None))
 
     def submit(self, owner: str, count: int = 1) -> None:
         def job(_worker: Worker, finish: Callable[[], None]) -> None:

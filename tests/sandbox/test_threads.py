@@ -183,8 +183,8 @@ def test_long_jobs_do_not_block_others() -> None:
 
     def make(_thread: int, park: Park) -> Worker:
         parks.append(park)
-        turn = SimpleNamespace(slow=False)
-        return cast("Worker", SimpleNamespace(turn=turn, tidy=lambda: None, close=lambda: None))
+        permit = SimpleNamespace(slow=False)
+        return cast("Worker", SimpleNamespace(permit=permit, tidy=lambda: None, close=lambda: None))
 
     pool = WorkerThreads("parked", 16, make, PrincipalShares(2), running=1, rest=60)
     ended, second = threading.Event(), threading.Event()
@@ -212,8 +212,8 @@ def test_short_jobs_run_in_one_thread_until_one_is_not_short() -> None:
     stuck = threading.Event()
 
     def make(_thread: int, _park: Park) -> Worker:
-        turn = SimpleNamespace(slow=False)
-        return cast("Worker", SimpleNamespace(turn=turn, tidy=lambda: None, close=lambda: None))
+        permit = SimpleNamespace(slow=False)
+        return cast("Worker", SimpleNamespace(permit=permit, tidy=lambda: None, close=lambda: None))
 
     def short(_worker: Worker, finish: Callable[[], None]) -> None:
         names.append(threading.current_thread().name)
@@ -254,8 +254,8 @@ def test_jobs_that_are_not_short_run_at_once() -> None:
     most, running, lock = [0], [0], threading.Lock()
 
     def make(_thread: int, _park: Park) -> Worker:
-        turn = SimpleNamespace(slow=False)
-        return cast("Worker", SimpleNamespace(turn=turn, tidy=lambda: None, close=lambda: None))
+        permit = SimpleNamespace(slow=False)
+        return cast("Worker", SimpleNamespace(permit=permit, tidy=lambda: None, close=lambda: None))
 
     def job(_worker: Worker, finish: Callable[[], None]) -> None:
         with lock:
@@ -289,8 +289,8 @@ class Crowd:
         self.pool = WorkerThreads("rested", 16, self._make, shares, running=16, short=-1, rest=rest)
 
     def _make(self, _thread: int, _park: Park) -> Worker:
-        turn = SimpleNamespace(slow=False)
-        return cast("Worker", SimpleNamespace(turn=turn, tidy=lambda: None, close=self._close))
+        permit = SimpleNamespace(slow=False)
+        return cast("Worker", SimpleNamespace(permit=permit, tidy=lambda: None, close=self._close))
 
     def _close(self) -> None:
         self.closed += 1

@@ -80,10 +80,10 @@ class Sandboxed:
         self._closed = False
         self._stack_bytes = stack_bytes
         self._allowance = LogAllowance()
-        turns = CpuPermits()
+        permits = CpuPermits()
 
         def make_worker(thread: int, park: Park) -> Worker:
-            return Worker(stack_bytes, CpuPermit(turns, thread, park), define)
+            return Worker(stack_bytes, CpuPermit(permits, thread, park), define)
 
         def make_inline_worker() -> Worker:
             # Never waits for a permit: callers decide how many of their threads parse.

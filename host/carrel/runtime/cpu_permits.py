@@ -195,7 +195,7 @@ class CpuPermit:
     """The CPU permit of one execution. `step_back` may be called from any thread.
 
     Args:
-        turns: the component's permits.
+        permits: the component's permits.
         thread: native id of the executing thread; None if its priority must not be changed.
         on_park: called when the execution stops and resumes using the CPU.
 
@@ -204,13 +204,13 @@ class CpuPermit:
     """
 
     def __init__(
-        self, turns: CpuPermits, thread: int | None = None, on_park: Park = lambda _parked: None
+        self, permits: CpuPermits, thread: int | None = None, on_park: Park = lambda _parked: None
     ) -> None:
-        self._turns = turns
+        self._permits = permits
         self._on_park = on_park
         self._parked = False
         self._lock = threading.Lock()
-        self._place: PermitPool | None = None
+        self._pool: PermitPool | None = None
         self._thread = thread
         self._owner = ""
         self.slow = False
@@ -221,28 +221,28 @@ class CpuPermit:
         Args:
             owner: for whom it will run.
         """
-        turns = self._turns
+        permits = self._permits
         self._owner = owner
-        if turns.quick:
-            turns.next.acquire(owner=owner)
-            self._hold(turns.next)
-            if turns.free.try_acquire(owner):
-                self._hold(turns.free)
+        if permits.quick:
+            permits.next.acquire(owner=owner)
+            self._hold(permits.next)
+            if permits.free.try_acquire(owner):
+                self._hold(permits.free)
         else:
             self.take()
 
     def prepared(self, seconds: float) -> None:
         """Records the CPU time that creating an instance took."""
-        self._turns.quick = self._turns.quick is not False and seconds <= _QUICK
+        self._permits.quick = self._permits.quick is not False and seconds <= _QUICK
 
     def take(self) -> None:
         """Waits for a permit, unless one is held or the execution is deprioritised."""
-        turns = self._turns
-        if self._place is None or self._place is turns.next:
+        permits = self._permits
+        if self._pool is None or self._pool is permits.next:
             with self._lock:
                 self._park(parked=False)
-            turns.free.acquire(owner=self._owner)
-            self._hold(turns.free)
+            permits.free.acquire(owner=self._owner)
+            self._hold(permits.free)
 
     def park(self) -> None:
         """Releases the permit until `take`, because the execution waits for an upstream."""
@@ -268,14 +268,14 @@ class CpuPermit:
                 return
             self.slow = True
         with self._lock:
-            left = self._place
+            left = self._pool
             if (
                 left is None
-                or left is self._turns.slow
-                or not self._turns.slow.try_acquire(self._owner)
+                or left is self._permits.slow
+                or not self._permits.slow.try_acquire(self._owner)
             ):
                 return
-            self._place = self._turns.slow
+            self._pool = self._permits.slow
             # The lock is held, because after it the thread may have started another execution.
             self._park(parked=True)
         left.release(self._owner)
@@ -285,8 +285,8 @@ class CpuPermit:
             self._parked = parked
             self._on_park(parked)
 
-    def _hold(self, place: PermitPool | None) -> None:
+    def _hold(self, pool: PermitPool | None) -> None:
         with self._lock:
-            left, self._place = self._place, place
+            left, self._pool = self._pool, pool
         if left is not None:
             left.release(self._owner)

@@ -45,7 +45,7 @@ ENTRY = "carrel-parse-bytes"
 
 #: An encoding, as `ENTRY` takes it.
 _AS_IT_IS, _BASE64 = Utf8(b""), Utf8(b"base64")
-#: Bytes that are encoded at once, a multiple of 3: other threads get their turn in between.
+#: Bytes that are encoded at once, a multiple of 3: other threads run in between.
 _PIECE = 3 * 2**18
 
 _WAT = Path(__file__).with_suffix(".wat")

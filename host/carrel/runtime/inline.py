@@ -39,7 +39,7 @@ class InlineWorkers:
 
     def __init__(self, make: Callable[[], Worker], limit: int) -> None:
         self._make = make
-        self._places = PermitPool(limit, barging=_BARGING)
+        self._permits = PermitPool(limit, barging=_BARGING)
         self._lock = threading.Lock()
         #: A stack: the worker used last is lent next, because its memory is in the CPU caches.
         self._idle: list[Worker] = []
@@ -55,7 +55,7 @@ class InlineWorkers:
             size: of the document, in bytes.
             owner: for whom; see `PermitPool`.
         """
-        if not self._places.acquire(seconds, owner):
+        if not self._permits.acquire(seconds, owner):
             yield None
             return
         try:
@@ -70,7 +70,7 @@ class InlineWorkers:
                 worker.tidy()
                 self._put_back(worker, large=size >= _LARGE)
         finally:
-            self._places.release(owner)
+            self._permits.release(owner)
 
     def let_go_of_large(self) -> None:
         """Returns to the system the memory that large documents needed."""

@@ -136,7 +136,7 @@ class Execution:
         self._started = False
         self._abandon: Callable[[CarrelError], None] | None = None
         self._worker: WorkerState | None = None
-        self._turn: CpuPermit | None = None
+        self._permit: CpuPermit | None = None
         self._cpu_at_start = 0.0
         self._waited = 0.0
         self._messages = 0
@@ -179,8 +179,8 @@ class Execution:
             if seconds >= call.limits.cpu_seconds:
                 limit = call.limits.cpu_seconds
                 self.end(LimitExceeded("cpu", limit, plugin=call.plugin, tool=call.tool))
-            elif seconds >= LONG and crowded and self._turn is not None:
-                self._turn.step_back()
+            elif seconds >= LONG and crowded and self._permit is not None:
+                self._permit.step_back()
 
     def _deadline_error(self) -> DeadlineExceeded:
         call = self.call
@@ -214,13 +214,13 @@ class Execution:
     def _run(self, worker: WorkerState, loaded: Loaded) -> tuple[bool, memoryview]:
         # Encoded before taking a CPU permit, because encoding holds the GIL.
         texts = [self._encoded(one) for one in self._arguments]
-        worker.turn.prepare(self.call.owner)
+        worker.permit.prepare(self.call.owner)
         with self._lock:
             if self._reason is not None:
                 raise self._reason
             self._cpu_at_start = worker.clock()
             self._worker = worker
-            self._turn = worker.turn
+            self._permit = worker.permit
         worker.memories = max(worker.memories, self._memories)
         try:
             try:
@@ -230,8 +230,8 @@ class Execution:
                     raise
                 worker.memories = _MEMORIES
                 store, instance = self._instantiate(worker, loaded)
-            worker.turn.prepared(self._cpu_seconds())
-            self._take_turn(worker.turn)
+            worker.permit.prepared(self._cpu_seconds())
+            self._take_permit(worker.permit)
             value = self._invoke(store, instance, worker, loaded, texts)
         except CarrelError:
             raise
@@ -266,9 +266,9 @@ class Execution:
         if self.call.fatal is not None:
             raise self.call.fatal
 
-    def _take_turn(self, turn: CpuPermit) -> None:
+    def _take_permit(self, permit: CpuPermit) -> None:
         waiting_since = time.monotonic()
-        turn.take()
+        permit.take()
         self._waited += time.monotonic() - waiting_since
         with self._lock:
             self._started = True
@@ -300,7 +300,7 @@ class Execution:
             )
         cap = self.call.limits.output_bytes
         try:
-            return call_text(function, store, texts, max_bytes=cap, returned=worker.turn.give)
+            return call_text(function, store, texts, max_bytes=cap, returned=worker.permit.give)
         except OutputError:
             self.bulky = True
             raise LimitExceeded(
@@ -315,8 +315,8 @@ class Execution:
 
     def fetch_all(self, requests: Sequence[Request]) -> list[Outcome]:
         """Passes the guest's requests to the fetcher; the time is not counted as CPU time."""
-        with self._waiting() as turn:
-            self.call.on_wait = turn.park
+        with self._waiting() as permit:
+            self.call.on_wait = permit.park
             try:
                 outcomes = self._fetcher.fetch_all(requests, self.call)
             finally:
@@ -338,14 +338,14 @@ class Execution:
     @contextmanager
     def _waiting(self) -> Iterator[CpuPermit]:
         """Releases the CPU permit, and does not count the time as the guest's CPU time."""
-        turn = self._turn
-        assert turn is not None, "a guest asks, so it runs"
+        permit = self._permit
+        assert permit is not None, "only a running guest calls host functions"
         started = time.monotonic()
-        turn.give()
+        permit.give()
         try:
-            yield turn
+            yield permit
         finally:
-            turn.take()
+            permit.take()
             self._waited += time.monotonic() - started
 
     def sleep(self, seconds: float) -> None:
@@ -354,8 +354,8 @@ class Execution:
             if self._reason is not None:
                 return
             self._ended = threading.Event()
-        with self._waiting() as turn:
-            turn.park()
+        with self._waiting() as permit:
+            permit.park()
             self._ended.wait(min(seconds, self.call.remaining + 1.0))
 
     def may_fetch(self, count: int) -> bool:

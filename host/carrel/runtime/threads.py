@@ -252,7 +252,7 @@ class WorkerThreads:
                 _log.exception("%s: a call's job raised an exception", self._name)
             worker.tidy()
             self._mean += _LAST * (time.thread_time() - begun - self._mean)
-            if worker.turn.slow:
+            if worker.permit.slow:
                 worker.close()
                 # A thread cannot raise its priority again, so it is replaced.
                 self._park(thread, False)

@@ -28,7 +28,7 @@ class Worker(WorkerState):
 
     Args:
         stack_bytes: wasm stack of a guest.
-        turn: its place among those of its component.
+        permit: the CPU permit of its executions.
         define: defines what guests import.
         kept: bytes of a guest's memory that stay with it.
     """
@@ -36,12 +36,14 @@ class Worker(WorkerState):
     def __init__(
         self,
         stack_bytes: int,
-        turn: CpuPermit,
+        permit: CpuPermit,
         define: Define = define_imports,
         *,
         kept: int = KEPT,
     ) -> None:
-        super().__init__(stack_bytes, turn, lambda engine: define(engine, self._current), kept=kept)
+        super().__init__(
+            stack_bytes, permit, lambda engine: define(engine, self._current), kept=kept
+        )
         self._loaded: Loaded | None = None
         self._execution: Execution | None = None
 
@@ -53,7 +55,7 @@ class Worker(WorkerState):
         try:
             return execution.run(self, self._loaded)
         finally:
-            self.turn.give()
+            self.permit.give()
 
     def tidy(self) -> None:
         """Frees what the last execution used.

@@ -45,7 +45,7 @@ class WorkerState:
 
     Args:
         stack_bytes: wasm stack of a guest.
-        turn: its place among those of its component.
+        permit: the CPU permit of its executions.
         make_linker: defines what guests import.
         kept: bytes of a guest's memory that stay with it.
 
@@ -53,14 +53,14 @@ class WorkerState:
         clock: seconds of processor time of the thread; of the wall clock where the platform has no
             clock for threads.
         exact_clock: whether `clock` is processor time.
-        turn: see above.
+        permit: see above.
         memories: linear memories that its component may have; they share a call's limit.
     """
 
     def __init__(
         self,
         stack_bytes: int,
-        turn: CpuPermit,
+        permit: CpuPermit,
         make_linker: Callable[[wasmtime.Engine], Linker],
         *,
         kept: int = KEPT,
@@ -69,7 +69,7 @@ class WorkerState:
         self._stack_bytes = stack_bytes
         self._use(pooled_engine(stack_bytes, kept) or new_engine(stack_bytes))
         self.move_here()
-        self.turn = turn
+        self.permit = permit
         self.memories = 1
         self._store: Store | None = None
 
