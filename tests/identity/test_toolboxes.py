@@ -17,12 +17,12 @@ from carrel.server.toolbox_loader import ToolboxLoader
 class Toolbox:
     """Offers nothing."""
 
-    offers: Any = property(lambda self: self)
+    prompts: Any = property(lambda self: self)
 
     def tools(self) -> tuple[()]:
         return ()
 
-    resource_templates = prompts = tools
+    resource_templates = listed = tools
 
     def close(self) -> None:
         pass

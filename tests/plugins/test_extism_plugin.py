@@ -217,7 +217,7 @@ def test_an_opaque_uri_is_listed_and_read(open_toolbox: Open, upstream: Upstream
     assert json.loads(found.content[0]["text"])["name"] == "Bibliothek der Pulte"
 
 
-def test_skip_patterns_hide_a_modules_offers(open_toolbox: Open) -> None:
+def test_skip_patterns_hide_a_modules_lists(open_toolbox: Open) -> None:
     toolbox = open_toolbox(
         skip_tools=("desc.*",),
         skip_prompts=("affiliation",),
@@ -225,7 +225,7 @@ def test_skip_patterns_hide_a_modules_offers(open_toolbox: Open) -> None:
         skip_resource_templates=(r"ror:\{id\}",),
     )
     assert [tool.name for tool in toolbox.tools() if tool.plugin == "ror"] == ["ror_search"]
-    assert [*toolbox.resources(), *toolbox.offers.templates(), *toolbox.offers.prompts()] == []
+    assert [*toolbox.resources(), *toolbox.prompts.templates(), *toolbox.prompts.listed()] == []
     for uri in ("ror:about", "ror:012345678"):
         with pytest.raises(CarrelError, match="unknown resource"):
             asyncio.run(toolbox.read_resource(uri))

@@ -123,7 +123,7 @@ class ScriptedTemplate:
     mime_type: str | None = None
 
 
-class ScriptedOffers:
+class ScriptedPrompts:
     """No prompts, templates or completions."""
 
     completes = False
@@ -131,7 +131,7 @@ class ScriptedOffers:
     def templates(self) -> Sequence[ScriptedTemplate]:
         return ()
 
-    def prompts(self) -> Sequence[Prompt]:
+    def listed(self) -> Sequence[Prompt]:
         return ()
 
     async def get_prompt(
@@ -366,11 +366,11 @@ class ScriptedToolbox:
         return _result({})
 
     @property
-    def offers(self) -> ScriptedOffers:
-        return ScriptedOffers()
+    def prompts(self) -> ScriptedPrompts:
+        return ScriptedPrompts()
 
     def resource_templates(self) -> Sequence[Any]:
-        return self.offers.templates()
+        return self.prompts.templates()
 
     def watch_resources(
         self, list_changed: Callable[[], None], updated: Callable[[str], None]

@@ -127,7 +127,7 @@ class App:
         self.calls = ToolCalls(
             loader, settings, self.sdk.server_info, raw=raw, allowances=allowances
         )
-        self.offers = PromptHandlers(
+        self.prompts = PromptHandlers(
             self.sdk,
             loader,
             self.calls,
@@ -136,7 +136,7 @@ class App:
             updated=self.notify_updated,
         )
         self.sdk.add_request_handler(
-            "resources/templates/list", PaginatedRequestParams, self.offers.list_templates
+            "resources/templates/list", PaginatedRequestParams, self.prompts.list_templates
         )
         self.log = ClientLog(is_shared=is_shared)
         self.last_reload: Callable[[], dict[str, Any] | None] = lambda: None
@@ -276,7 +276,7 @@ class App:
             toolbox = await self._toolbox()
         others = [] if toolbox is None else [t.name for t in toolbox.tools() if t.name not in NAMED]
         told = instructions(self._loader.is_offered, others)
-        return {**self.offers.after(method, result), "instructions": told}
+        return {**self.prompts.after(method, result), "instructions": told}
 
     async def _subscribe(
         self, ctx: Context, params: SubscriptionsListenRequestParams
@@ -285,7 +285,7 @@ class App:
         wanted = params.notifications
         asked = wanted.resource_subscriptions
         if asked:
-            seen = await self.offers.visible(asked) if self.offers.may_update else None
+            seen = await self.prompts.visible(asked) if self.prompts.may_update else None
             wanted = wanted.model_copy(update={"resource_subscriptions": seen})
             params = params.model_copy(update={"notifications": wanted})
         return await self._subscriptions.serve(ctx, params)

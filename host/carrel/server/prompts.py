@@ -181,13 +181,13 @@ class PromptHandlers:
         self, _ctx: Context, params: PaginatedRequestParams | None
     ) -> ListPromptsResult:
         only_page(params)
-        offers = await self._offers()
-        return ListPromptsResult(prompts=[_wire_prompt(one) for one in offers.prompts()])
+        prompts = await self._prompts()
+        return ListPromptsResult(prompts=[_wire_prompt(one) for one in prompts.listed()])
 
     async def _get(self, _ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
         with _as_protocol_errors():
             prompt = await self._calls.ask(
-                lambda toolbox, started: toolbox.offers.get_prompt(
+                lambda toolbox, started: toolbox.prompts.get_prompt(
                     params.name, params.arguments, call_started=started
                 )
             )
@@ -199,15 +199,15 @@ class PromptHandlers:
         known = (params.context.arguments if params.context else None) or {}
         with _as_protocol_errors():
             completion = await self._calls.ask(
-                lambda toolbox, started: toolbox.offers.complete(
+                lambda toolbox, started: toolbox.prompts.complete(
                     reference, argument, known, call_started=started
                 )
             )
         return CompleteResult.model_validate({"completion": completion})
 
-    async def _offers(self) -> Prompts:
+    async def _prompts(self) -> Prompts:
         with _as_protocol_errors():
-            return (await self._loader.get()).offers
+            return (await self._loader.get()).prompts
 
     def _tell(
         self,

@@ -140,7 +140,7 @@ def _offered(toolbox: Toolbox) -> dict[str, list[Any]]:
     return {
         "tools": list(toolbox.tools()),
         "resources": [*toolbox.resources(), *toolbox.resource_templates()],
-        "prompts": list(toolbox.offers.prompts()),
+        "prompts": list(toolbox.prompts.listed()),
     }
 
 

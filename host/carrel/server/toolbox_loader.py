@@ -110,7 +110,7 @@ class ToolboxLoader:
         # The first listing may load plugins, so it runs here and not on the event loop.
         toolbox.tools()
         toolbox.resource_templates()
-        toolbox.offers.prompts()
+        toolbox.prompts.listed()
         return toolbox
 
     def _keep(self, making: asyncio.Future[Toolbox]) -> None:
@@ -223,7 +223,7 @@ def _derived(derive: Derive, server: Toolbox, principal: Principal) -> Toolbox:
     toolbox = derive(server, principal)
     toolbox.tools()
     toolbox.resource_templates()
-    toolbox.offers.prompts()
+    toolbox.prompts.listed()
     return toolbox
 
 

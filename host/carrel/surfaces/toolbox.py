@@ -219,8 +219,8 @@ class SurfaceToolbox(Toolbox):
         return error
 
     @cached_property
-    def offers(self) -> NoPrompts:  # type: ignore[override]  # the part that servers use
-        """Nothing: no surface that lists its tools has prompts or templates."""
+    def prompts(self) -> NoPrompts:  # type: ignore[override]  # the part that servers use
+        """No prompts or templates: no surface that lists its tools has any."""
         return NoPrompts()
 
     def _surface_tool(self, name: str) -> SurfaceTool:
@@ -262,7 +262,7 @@ class NoPrompts:
         """Returns an empty list."""
         return []
 
-    def prompts(self) -> Sequence[Prompt]:
+    def listed(self) -> Sequence[Prompt]:
         """Returns an empty list."""
         return []
 

@@ -84,7 +84,7 @@ class Prompts:
         """Returns all templates."""
         return list(self._templates.values())
 
-    def prompts(self) -> Sequence[Prompt]:
+    def listed(self) -> Sequence[Prompt]:
         """Returns all prompts."""
         return list(self._prompts.values())
 

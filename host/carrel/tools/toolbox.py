@@ -109,7 +109,7 @@ class Toolbox:
         self._entries: dict[str, _Entry] | None = None
         self._hidden: dict[str, tuple[str, str]] = {}
         self._left_out = LeftOut(self._plugin_set, {})
-        self._offers: Prompts | None = None
+        self._prompts: Prompts | None = None
         self._resources: list[Resource] | None = None
         self._host_resources: list[HostResources] | None = None
 
@@ -255,7 +255,7 @@ class Toolbox:
     def resource_templates(self) -> Sequence[Template]:
         """Returns the resource templates of plugins and of the host."""
         own = [one for host in self._hosts() for one in host.templates()]
-        return [*self.offers.templates(), *own]
+        return [*self.prompts.templates(), *own]
 
     def has_resource(self, uri: str) -> bool:
         """Returns whether a URI is that of a resource, or matches a template; may load plugins."""
@@ -336,13 +336,13 @@ class Toolbox:
         return self._start_reading(uri).result()
 
     @property
-    def offers(self) -> Prompts:
+    def prompts(self) -> Prompts:
         """Prompts, resource templates and completion: what Extism modules have beyond tools."""
-        if self._offers is None:
+        if self._prompts is None:
             from .prompts import Prompts
 
-            self._offers = Prompts(self._plugin_set, self._config, self._naming)
-        return self._offers
+            self._prompts = Prompts(self._plugin_set, self._config, self._naming)
+        return self._prompts
 
     def on_list_changed(self, listener: Callable[[str], None]) -> None:
         """Sets the listener for changed lists; called from a worker thread."""

@@ -123,7 +123,7 @@ def test_a_new_folder_is_a_new_surface_without_code(toolbox: Toolbox) -> None:
     result = call(toolbox, "sayBack", text="hello")
     assert result.data == toolbox.call_sync("sayBack", {"text": "hello"}).data
     assert json.loads(result.content[0]["text"]) == result.data
-    assert (toolbox.resources(), toolbox.offers.prompts(), toolbox.offers.templates()) == (
+    assert (toolbox.resources(), toolbox.prompts.listed(), toolbox.prompts.templates()) == (
         [],
         [],
         [],
@@ -302,7 +302,7 @@ class TestPrefixedPlugins:
             {"type": "ref/prompt", "name": "more-greet"},
             {"type": "ref/resource", "uri": "note://shelf/notes/{page}"},
         ):
-            found = notes.offers.complete(reference, {"name": "page", "value": "t"}, {})
+            found = notes.prompts.complete(reference, {"name": "page", "value": "t"}, {})
             assert asyncio.run(found)["values"] == ["two"]
 
     @pytest.mark.requirement("surface:resources:updated")

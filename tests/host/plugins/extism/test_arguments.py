@@ -146,7 +146,7 @@ def test_a_blank_argument_of_a_prompt_counts_as_given(open_toolbox: Open) -> Non
         },
         "get_prompt": {"messages": []},
     }
-    offers = open_toolbox(one=answering_module(answers)).offers
-    assert asyncio.run(offers.get_prompt("one_p", {"a": "", "other": "x"})) == {"messages": []}
+    prompts = open_toolbox(one=answering_module(answers)).prompts
+    assert asyncio.run(prompts.get_prompt("one_p", {"a": "", "other": "x"})) == {"messages": []}
     with pytest.raises(ArgumentError, match="a is required"):
-        asyncio.run(offers.get_prompt("one_p", {"other": "x"}))
+        asyncio.run(prompts.get_prompt("one_p", {"other": "x"}))

@@ -17,8 +17,8 @@ from .conftest import TOOL, Open, listing, refusal
 def test_a_missing_list_is_an_empty_one(open_toolbox: Open) -> None:
     toolbox = open_toolbox(one=listing(TOOL))
     assert [tool.name for tool in toolbox.tools()] == ["one_ask"]
-    assert [*toolbox.resources(), *toolbox.offers.templates(), *toolbox.offers.prompts()] == []
-    assert not toolbox.offers.completes
+    assert [*toolbox.resources(), *toolbox.prompts.templates(), *toolbox.prompts.listed()] == []
+    assert not toolbox.prompts.completes
 
 
 @pytest.mark.requirement("serve:alive:module-listing")
@@ -32,7 +32,7 @@ def test_one_bad_plugin_never_spoils_a_list(open_toolbox: Open) -> None:
         good=listing(TOOL, **prompts),
     )
     assert [tool.name for tool in toolbox.tools()] == ["sample_echo", "good_ask"]
-    assert [prompt.name for prompt in toolbox.offers.prompts()] == ["good_p"]
+    assert [prompt.name for prompt in toolbox.prompts.listed()] == ["good_p"]
     told = {state.name: state.error.message for state in toolbox.plugins() if state.error}
     assert set(told) == {"traps", "loops", "nonsense"}
     assert "list_tools failed" in told["traps"]
@@ -44,7 +44,7 @@ def test_a_list_other_than_that_of_tools_may_fail(open_toolbox: Open) -> None:
         one=listing(TOOL, list_prompts="nonsense", list_resources={"resources": 3})
     )
     assert [tool.name for tool in toolbox.tools()] == ["one_ask"]
-    assert list(toolbox.offers.prompts()) == []
+    assert list(toolbox.prompts.listed()) == []
 
 
 @pytest.mark.requirement("plugin:pinned:module-words")

@@ -27,7 +27,7 @@ def test_the_configurations_order_decides_between_two_with_one_uri(open_toolbox:
 
     toolbox = open_toolbox(one=offering("first"), two=offering("second"))
     assert [one.plugin for one in toolbox.resources()] == ["one"]
-    assert [one.plugin for one in toolbox.offers.templates()] == ["one"]
+    assert [one.plugin for one in toolbox.prompts.templates()] == ["one"]
     for uri in ("doi:10.1000/182", "arxiv:hep-ex/0307015"):
         read = asyncio.run(toolbox.read_resource(uri))
         assert read.content == ({"uri": "doi:10.1000/182", "text": "first"},)
@@ -41,7 +41,7 @@ def test_a_prompt_is_checked_as_mcps(open_toolbox: Open) -> None:
         return open_toolbox(one=listing(list_prompts=prompts, get_prompt=answer))
 
     message = {"role": "user", "content": {"type": "text", "text": "hi\x07"}}
-    filled = asyncio.run(saying({"messages": [message]}).offers.get_prompt("one_p", {"a": "x"}))
+    filled = asyncio.run(saying({"messages": [message]}).prompts.get_prompt("one_p", {"a": "x"}))
     assert filled == {"messages": [{"role": "user", "content": {"type": "text", "text": "hi\x07"}}]}
     for bad in (
         {},
@@ -49,9 +49,9 @@ def test_a_prompt_is_checked_as_mcps(open_toolbox: Open) -> None:
         {"messages": [{"role": "user"}]},
     ):
         with pytest.raises(ContractViolation, match="messages"):
-            asyncio.run(saying(bad).offers.get_prompt("one_p", {"a": "x"}))
+            asyncio.run(saying(bad).prompts.get_prompt("one_p", {"a": "x"}))
     with pytest.raises(ArgumentError, match="a is required"):
-        asyncio.run(saying({}).offers.get_prompt("one_p", {"b": "x"}))
+        asyncio.run(saying({}).prompts.get_prompt("one_p", {"b": "x"}))
 
 
 def test_completion_is_cut_at_mcps_cap(open_toolbox: Open) -> None:
@@ -61,15 +61,15 @@ def test_completion_is_cut_at_mcps_cap(open_toolbox: Open) -> None:
             complete={"completion": {"values": [f"v{n}\x00" for n in range(150)], "total": 150}},
         )
     )
-    assert toolbox.offers.completes
+    assert toolbox.prompts.completes
     reference = {"type": "ref/prompt", "name": "one_p"}
-    found = asyncio.run(toolbox.offers.complete(reference, {"name": "a", "value": ""}, {}))
+    found = asyncio.run(toolbox.prompts.complete(reference, {"name": "a", "value": ""}, {}))
     assert len(found["values"]) == 100
     assert found["values"][0] == "v0 "
     assert (found["total"], found["hasMore"]) == (150, True)
     with pytest.raises(UnknownNameError):
         asyncio.run(
-            toolbox.offers.complete(
+            toolbox.prompts.complete(
                 {"type": "ref/prompt", "name": "x"}, {"name": "a", "value": ""}, {}
             )
         )
