@@ -41,8 +41,8 @@ ROUNDS: Final = 2
 class Lookup:
     """Looks up works by identifier in every plugin that resolves its kind. Thread-safe."""
 
-    def __init__(self, registry: PluginSet, config: Config) -> None:
-        self._registry = registry
+    def __init__(self, plugin_set: PluginSet, config: Config) -> None:
+        self._plugin_set = plugin_set
         self._config = config
         self.limits = host_limits(config, WALL_SECONDS)
 
@@ -68,18 +68,18 @@ class Lookup:
             raise ArgumentError(
                 [f"ids: expected 1 to {MAX_IDS} identifiers but found {len(ids)}"], tool=NAME
             )
-        asked, notices = find_sources(self._registry, self._config, sources)
+        asked, notices = find_sources(self._plugin_set, self._config, sources)
         questions = [_question(text) for text in ids]
         for number in range(ROUNDS):
             wanted = _wanted(questions, asked)
             if not wanted or (number and not call.remaining):
                 break
-            answers = ask(self._registry, wanted, call)
+            answers = ask(self._plugin_set, wanted, call)
             for question in questions:
                 question.take(answers)
         require_patience(call)
         late: Reason = "learnt_too_late" if call.remaining else "deadline"
-        absence = Absence(asked, self._registry.unset_keys)
+        absence = Absence(asked, self._plugin_set.unset_keys)
         return _result(questions, asked, notices, late, absence)
 
 

@@ -43,12 +43,12 @@ class LookupSource:
 
 
 def find_sources(
-    registry: PluginSet, config: Config, chosen: Sequence[str] | None
+    plugin_set: PluginSet, config: Config, chosen: Sequence[str] | None
 ) -> tuple[list[LookupSource], list[str]]:
     """Returns the plugins that resolve identifiers, in the configuration's order, and notices.
 
     Args:
-        registry: the plugins.
+        plugin_set: the plugins.
         config: says which lookups the operator has switched off.
         chosen: names or namespaces of the only plugins to ask; None asks all.
 
@@ -62,7 +62,7 @@ def find_sources(
         # What it resolves is unknown, so it is in no item's trace, but in the notices.
         notices.append(printable(f"{name} was not asked: {error.message}", 500))
 
-    for name, manifest in registry.manifests(note_unreadable):
+    for name, manifest in plugin_set.manifests(note_unreadable):
         if manifest.lookup is None:
             continue
         entry = config.plugin(name)
@@ -73,7 +73,7 @@ def find_sources(
         elif chosen is not None and not {name, manifest.namespace} & set(chosen):
             closed = "not_chosen"
         else:
-            remedy = registry.missing_requirement(name)
+            remedy = plugin_set.missing_requirement(name)
             closed = "not_configured" if remedy is not None else None
         sources.append(
             LookupSource(
@@ -85,12 +85,12 @@ def find_sources(
     return sources, notices
 
 
-def ready_sources(registry: PluginSet) -> list[str]:
+def ready_sources(plugin_set: PluginSet) -> list[str]:
     """Returns the names of the plugins that lookups ask: those that lack no required secret."""
     return [
         name
-        for name, manifest in registry.manifests()
-        if manifest.lookup is not None and registry.missing_requirement(name) is None
+        for name, manifest in plugin_set.manifests()
+        if manifest.lookup is not None and plugin_set.missing_requirement(name) is None
     ]
 
 

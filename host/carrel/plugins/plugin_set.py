@@ -93,7 +93,7 @@ class PluginSet:
         Both are closed, in any order.
         """
         shared = self._shared.taken_for(config)
-        registry = PluginSet(
+        successor = PluginSet(
             config,
             on_pulled=self._on_pulled,
             shared=shared,
@@ -105,8 +105,8 @@ class PluginSet:
             for name in (*self.names(), *unlisted):
                 plugin = self.loaded(name)
                 if plugin is not None and config.plugin(name) == self._config.plugin(name):
-                    registry.adopt(name, plugin)
-        return registry
+                    successor.adopt(name, plugin)
+        return successor
 
     @property
     def shared(self) -> SharedResources:

@@ -65,8 +65,8 @@ class TestSections:
         whole = with_sections(guest(manifest=text).wasm, contract="1.0", manifest=text)
         (tmp_path / "sample.wasm").write_bytes(whole)
         entry = PluginConfig("sample", (tmp_path / "sample.wasm").as_uri())
-        registry = PluginSet(replace(config, cache_dir=tmp_path / "cache", plugins=(entry,)))
-        assert registry.manifest("sample").name == "sample"
+        plugin_set = PluginSet(replace(config, cache_dir=tmp_path / "cache", plugins=(entry,)))
+        assert plugin_set.manifest("sample").name == "sample"
         assert not (tmp_path / "cache").exists()
 
     def test_code_of_a_component_is_reused_after_embedding_its_manifest(

@@ -50,11 +50,11 @@ def component(tmp_path: Path) -> Path:
 def inspected(component: Path, tmp_path: Path, **entry: Any) -> dict[str, Any]:
     plugin = PluginConfig("sample", component.as_uri(), **entry)
     config = Config(tmp_path / "cache", tmp_path / "data", plugins=(plugin,))
-    registry = PluginSet(config)
+    plugin_set = PluginSet(config)
     try:
-        [state] = registry.states()
+        [state] = plugin_set.states()
     finally:
-        registry.close()
+        plugin_set.close()
     return inspect_plugin(config, plugin, state)
 
 

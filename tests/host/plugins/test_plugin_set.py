@@ -18,9 +18,9 @@ def test_manifests_continue_after_an_unreadable_plugin(tmp_path: Path) -> None:
         if name != "lost":
             path.write_bytes(guest(manifest=manifest_text(name=name)).wasm)
         entries.append(PluginConfig(name, path.as_uri(), enabled=name != "off"))
-    registry = PluginSet(Config(tmp_path / "cache", tmp_path / "data", tuple(entries)))
+    plugin_set = PluginSet(Config(tmp_path / "cache", tmp_path / "data", tuple(entries)))
     left_out: list[tuple[str, CarrelError]] = []
-    found = list(registry.manifests(lambda name, error: left_out.append((name, error))))
+    found = list(plugin_set.manifests(lambda name, error: left_out.append((name, error))))
     assert [(name, manifest.name) for name, manifest in found] == [
         ("first", "first"),
         ("last", "last"),
@@ -28,5 +28,5 @@ def test_manifests_continue_after_an_unreadable_plugin(tmp_path: Path) -> None:
     [(name, error)] = left_out
     assert name == "lost"
     assert "lost.wasm" in error.message
-    assert [name for name, _ in registry.manifests()] == ["first", "last"]
-    registry.close()
+    assert [name for name, _ in plugin_set.manifests()] == ["first", "last"]
+    plugin_set.close()

@@ -1,6 +1,6 @@
 """Tracks the sessions of clients that use `initialize`.
 
-The SDK's session manager serves the sessions. This registry decides who may use one, when it
+The SDK's session manager serves the sessions. This module decides who may use one, when it
 expires, and which request ids are in use.
 """
 

@@ -90,7 +90,7 @@ def test_a_changed_entry_is_loaded_again(config: Config) -> None:
 
 
 def test_without_a_server_the_caller_waits_for_the_pull(config: Config) -> None:
-    registry = PluginSet(config)
-    assert registry.manifest("sample").name == "sample"
-    assert registry._readings == {}
-    registry.close()
+    plugin_set = PluginSet(config)
+    assert plugin_set.manifest("sample").name == "sample"
+    assert plugin_set._readings == {}
+    plugin_set.close()
