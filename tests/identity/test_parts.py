@@ -301,15 +301,15 @@ def test_a_principal_has_its_calls_of_the_day() -> None:
 
     async def work() -> None:
         for _ in range(3):
-            await allowances.turn(alice)
+            await allowances.wait(alice)
         with pytest.raises(BusyError) as caught:
-            await allowances.turn(alice)
+            await allowances.wait(alice)
         assert caught.value.retry_after_seconds == 3600
         assert "all 3 calls of this day" in caught.value.message
-        await allowances.turn(bob)
-        await allowances.turn(LOCAL)
+        await allowances.wait(bob)
+        await allowances.wait(LOCAL)
         clock.now += 3600
-        await allowances.turn(alice)
+        await allowances.wait(alice)
 
     asyncio.run(work())
 
@@ -328,9 +328,9 @@ def test_the_day_is_that_of_the_counters_which_servers_share() -> None:
     async def work() -> None:
         for wrong in (0, 3600, -90_000):
             own = Allowances(settings, 5, counters=counters, clock=Clock(now + wrong))
-            await own.turn(alice)
+            await own.wait(alice)
         with pytest.raises(BusyError) as caught:
-            await own.turn(alice)
+            await own.wait(alice)
         assert caught.value.retry_after_seconds == 400
 
     asyncio.run(work())
@@ -345,4 +345,4 @@ def test_calls_that_cannot_be_counted_are_refused() -> None:
     settings = IdentityConfig(calls_per_day=3)
     allowances = Allowances(settings, 5, counters=Broken())
     with pytest.raises(BusyError):
-        asyncio.run(allowances.turn(Principal("alice")))
+        asyncio.run(allowances.wait(Principal("alice")))

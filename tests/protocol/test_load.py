@@ -87,7 +87,7 @@ def test_calls_above_the_rate_wait() -> None:
 
     async def take(count: int) -> None:
         for _ in range(count):
-            await pace.turn()
+            await pace.wait()
 
     asyncio.run(take(20))
     assert clock.now == 0.0
@@ -110,7 +110,7 @@ def test_a_wait_longer_than_the_patience_is_refused_without_a_token() -> None:
 
     async def take(count: int) -> None:
         for _ in range(count):
-            await pace.turn()
+            await pace.wait()
 
     asyncio.run(take(3))
     for _ in range(2):

@@ -213,7 +213,7 @@ class ToolCalls:
         return self._finish(answers.failure(error, revision=revision), name, revision)
 
     async def _run(self, ctx: Context, name: str, arguments: Mapping[str, Any] | None) -> Result:
-        await self._turn()
+        await self._wait_for_rate_limit()
         toolbox = self._loader.loaded or await self._loader.get()
         relay = _relay(ctx)
         refresh = wants_refresh((ctx.params or {}).get("_meta"))
@@ -229,15 +229,15 @@ class ToolCalls:
             if relay is not None:
                 await relay.finish()
 
-    async def _turn(self) -> None:
+    async def _wait_for_rate_limit(self) -> None:
         """Waits until the current principal, and the server, may make another call.
 
         Raises:
             BusyError: the wait would be too long, or the principal's calls of the day are spent.
         """
         if self._allowances is not None:
-            await self._allowances.turn(current_principal())
-        await self._pace.turn()
+            await self._allowances.wait(current_principal())
+        await self._pace.wait()
 
     async def read(self, uri: str) -> Result:
         """Reads a resource of a plugin, under the rate limit of tool calls.
@@ -247,7 +247,7 @@ class ToolCalls:
         """
 
         async def run() -> Result:
-            await self._turn()
+            await self._wait_for_rate_limit()
             toolbox = self._loader.loaded or await self._loader.get()
             with self._watched() as started:
                 return await toolbox.read_resource(uri, call_started=started)
@@ -265,7 +265,7 @@ class ToolCalls:
         """
 
         async def run() -> T:
-            await self._turn()
+            await self._wait_for_rate_limit()
             toolbox = self._loader.loaded or await self._loader.get()
             with self._watched() as started:
                 return await question(toolbox, started)

@@ -58,7 +58,7 @@ class CallRateLimit:
         """Returns a token that was taken but not used."""
         self._tokens = min(self._burst, self._tokens + 1.0)
 
-    async def turn(self) -> None:
+    async def wait(self) -> None:
         """Waits for a token.
 
         Raises:

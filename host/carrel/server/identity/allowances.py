@@ -97,7 +97,7 @@ class Allowances:
                 del self._in_flight[principal.name]
 
     def take(self, principal: Principal) -> bool:
-        """Takes a call of the rate without waiting; returns False if `turn` must be used."""
+        """Takes a call of the rate without waiting; returns False if `wait` must be used."""
         if principal is LOCAL:
             return True
         return self._settings.calls_per_day is None and self._pace(principal.name).take()
@@ -107,7 +107,7 @@ class Allowances:
         if principal is not LOCAL:
             self._pace(principal.name).put_back()
 
-    async def turn(self, principal: Principal) -> None:
+    async def wait(self, principal: Principal) -> None:
         """Waits until the principal may make a call, and counts the call.
 
         Raises:
@@ -116,7 +116,7 @@ class Allowances:
         """
         if principal is LOCAL:
             return
-        await self._pace(principal.name).turn()
+        await self._pace(principal.name).wait()
         limit = self._settings.calls_per_day
         if limit is None or self._counters is None:
             return
