@@ -146,7 +146,7 @@ class WebReader:
         if not isinstance(checked, str):
             raise as_error(checked)
         key = PageKey(_VERSION, checked, raw, plain and not raw)
-        with self._turn(key, call):
+        with self._locked(key, call):
             recent = None if call.refresh else self._recent.get(key)
             if recent is not None and recent.age < FRESH_SECONDS:
                 return recent, True
@@ -241,7 +241,7 @@ class WebReader:
         return PageRule(self._config, by_person=self._config.by_person)
 
     @contextmanager
-    def _turn(self, key: PageKey, call: Call) -> Iterator[None]:
+    def _locked(self, key: PageKey, call: Call) -> Iterator[None]:
         """Lets one call at a time read a page; the others then find it in the cache."""
         with self._lock:
             lock, users = self._reading.get(key, (threading.Lock(), 0))

@@ -60,7 +60,7 @@ def change_lock(
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _turn(path.with_name(path.name + ".writing")):
+        with _locked(path.with_name(path.name + ".writing")):
             entries = {name: one for name, one in read_lock(path).items() if name not in removed}
             _replace(path, encode_lock({**entries, **approved}))
     except OSError as error:
@@ -85,7 +85,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def _turn(path: Path) -> Iterator[None]:
+def _locked(path: Path) -> Iterator[None]:
     """Locks the file against other processes; the system releases the lock of a dead process."""
     with path.open("ab") as file:
         if os.name == "posix":

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class _Turn:
+class _PendingSearch:
     """A search that is under way.
 
     Attributes:
@@ -51,7 +51,7 @@ class SearchCache(Generic[T]):
         self._clock = clock
         self._lock = threading.Lock()
         self._answers: OrderedDict[str, tuple[float, T]] = OrderedDict()
-        self._turns: dict[str, _Turn] = {}
+        self._pending: dict[str, _PendingSearch] = {}
 
     def get_or_make(self, key: str, make: Callable[[], T], call: Call) -> tuple[T, float | None]:
         """Returns an answer and its age, or makes it; the age is then None.
@@ -62,19 +62,19 @@ class SearchCache(Generic[T]):
             call: that waits; with `refresh` it makes the answer anew.
         """
         came = self._clock()
-        with self._turn(key, call) as (turn, waited):
+        with self._locked(key, call) as (pending, waited):
             if not call.refresh or waited:
                 known = self._get(key)
                 if known is not None and (not call.refresh or known[1] <= self._clock() - came):
                     return known
-            if waited and turn.failure is not None and turn.failure[0] >= came:
-                raise turn.failure[1]
+            if waited and pending.failure is not None and pending.failure[0] >= came:
+                raise pending.failure[1]
             try:
                 answer = make()
             except CarrelError as error:
                 # What ended only this call says nothing to the others.
                 if not call.cancelled and call.remaining > 0:
-                    turn.failure = self._clock(), error
+                    pending.failure = self._clock(), error
                 raise
             with self._lock:
                 self._answers[key] = (self._clock(), answer)
@@ -96,24 +96,24 @@ class SearchCache(Generic[T]):
             return found[1], age
 
     @contextmanager
-    def _turn(self, key: str, call: Call) -> Iterator[tuple[_Turn, bool]]:
+    def _locked(self, key: str, call: Call) -> Iterator[tuple[_PendingSearch, bool]]:
         """Lets one call at a time make an answer; the others then find it.
 
-        Yields the turn, and whether another call was making an answer before.
+        Yields the pending search, and whether another call was making an answer before.
         """
         with self._lock:
-            turn = self._turns.setdefault(key, _Turn())
-            turn.users += 1
+            pending = self._pending.setdefault(key, _PendingSearch())
+            pending.users += 1
         try:
-            waited = not turn.lock.acquire(blocking=False)
-            while waited and not turn.lock.acquire(timeout=0.05):
+            waited = not pending.lock.acquire(blocking=False)
+            while waited and not pending.lock.acquire(timeout=0.05):
                 call.check()
             try:
-                yield turn, waited
+                yield pending, waited
             finally:
-                turn.lock.release()
+                pending.lock.release()
         finally:
             with self._lock:
-                turn.users -= 1
-                if not turn.users:
-                    del self._turns[key]
+                pending.users -= 1
+                if not pending.users:
+                    del self._pending[key]

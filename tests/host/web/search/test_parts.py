@@ -145,15 +145,15 @@ class TestCache:
         for thread in threads:
             thread.join(10)
         assert (answers, made) == ([5] * 5, [1])
-        assert cache._turns == {}
+        assert cache._pending == {}
 
     def test_a_waiting_call_can_be_cancelled(self) -> None:
         cache: SearchCache[int] = SearchCache(Clock())
         call = Call("x", "y")
         call.cancel()
-        with cache._turn("k", Call("x", "y")), pytest.raises(Cancelled):
+        with cache._locked("k", Call("x", "y")), pytest.raises(Cancelled):
             cache.get_or_make("k", lambda: 1, call)
-        assert cache._turns == {}
+        assert cache._pending == {}
 
     def test_the_oldest_are_dropped(self) -> None:
         cache: SearchCache[int] = SearchCache(Clock())

@@ -268,8 +268,8 @@ def slow(answer: Any, count: int, world_of: Callable[[], Any]) -> FakeProvider:
     """Returns a provider that answers when `count` searches wait for it."""
 
     def answered(_arguments: Any) -> Any:
-        [turn] = world_of().searcher._cache._turns.values()
-        while turn.users < count:
+        [pending] = world_of().searcher._cache._pending.values()
+        while pending.users < count:
             time.sleep(0.001)
         return answer
 
@@ -327,8 +327,8 @@ def test_calls_that_wait_for_a_cancelled_search_make_their_own(make_world: MakeW
     outcomes: list[Any] = []
     follower = threading.Thread(target=lambda: outcomes.append(world.search()))
     follower.start()
-    [turn] = world.searcher._cache._turns.values()
-    while turn.users < 2:
+    [pending] = world.searcher._cache._pending.values()
+    while pending.users < 2:
         time.sleep(0.001)
     first.cancel()
     leave.set()
