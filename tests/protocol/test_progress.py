@@ -138,7 +138,7 @@ def test_a_wait_is_reported_without_counting_as_work() -> None:
         relay(0, 2, "asking")
         await loop.pass_time(0.2)
         for _ in range(6):
-            relay(0, 2, "waiting for its turn")
+            relay(0, 2, "waiting for a slot")
             await loop.pass_time(0.25)
         relay(1, 2, "reading")
         await loop.pass_time(0.2)
@@ -147,8 +147,8 @@ def test_a_wait_is_reported_without_counting_as_work() -> None:
 
     assert [(done, total, message) for _, done, total, message in relayed(script)] == [
         (0, None, "asking"),
-        (1, None, "waiting for its turn"),
-        (2, None, "still working after 1 s: waiting for its turn"),
+        (1, None, "waiting for a slot"),
+        (2, None, "still working after 1 s: waiting for a slot"),
         (3, None, "1 of 2: reading"),
         (4, None, "2 of 2: done"),
     ]

@@ -107,7 +107,7 @@ def test_the_waits_for_the_slot_and_for_the_response_are_reported(
     reports = server.reports("second")
     assert messages(reports)[:3] == [
         "asking arXiv",
-        "waiting for arXiv's turn (1 request in 3 s)",
+        "waiting for a slot at arXiv (1 request in 3 s)",
         "waiting for export.arxiv.org to answer",
     ]
     assert any(

@@ -456,7 +456,7 @@ class _Attempts:
             ]
             if admission.permits is not None:
                 most = self._settings.plugin_concurrency
-                pending.phase = lambda: f"waiting for one of the plugin's {most} places to be free"
+                pending.phase = lambda: f"waiting for one of the plugin's {most} requests to end"
                 await held.enter_async_context(admission.permits.held(pending.owner))
             if admission.shared is not None:
                 # Last, so that no request holds the shared slot while it waits for its own.

@@ -144,7 +144,7 @@ class UpstreamQueue:
             pace = f" ({_rate(self._interval)})"
         else:
             pace = ""
-        return f"waiting for {name}'s turn{pace}"
+        return f"waiting for a slot at {name}{pace}"
 
     def state(self) -> QueueState:
         """Returns the pace and the queue as of now; thread-safe."""

@@ -117,5 +117,6 @@ class TestProgress:
         assert progress.line(2.4) == "fake_query: 2 s · 3 of 10 · asking [2J"
         progress.update(3, None, "")
         assert progress.line(2.4) == "fake_query: 2 s · 3"
-        progress.update(0, 1, "waiting for arXiv's turn (1 request in 3 s)")
-        assert progress.line(2.4) == "fake_query: 2 s · waiting for arXiv's turn (1 request in 3 s)"
+        waits = "waiting for a slot at arXiv (1 request in 3 s)"
+        progress.update(0, 1, waits)
+        assert progress.line(2.4) == f"fake_query: 2 s · {waits}"

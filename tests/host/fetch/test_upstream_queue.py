@@ -269,11 +269,11 @@ def test_a_returned_slot_is_used_by_the_next_request(
 @pytest.mark.parametrize(
     ("interval", "concurrency", "told"),
     [
-        (3.0, 1, "waiting for arXiv's turn (1 request in 3 s)"),
-        (0.1, 5, "waiting for arXiv's turn (10 requests in 1 s)"),
-        (0.334, 5, "waiting for arXiv's turn (3 requests in 1 s)"),
-        (0.4, 5, "waiting for arXiv's turn (1 request in 0.4 s)"),
-        (0.0, 5, "waiting for arXiv's turn"),
+        (3.0, 1, "waiting for a slot at arXiv (1 request in 3 s)"),
+        (0.1, 5, "waiting for a slot at arXiv (10 requests in 1 s)"),
+        (0.334, 5, "waiting for a slot at arXiv (3 requests in 1 s)"),
+        (0.4, 5, "waiting for a slot at arXiv (1 request in 0.4 s)"),
+        (0.0, 5, "waiting for a slot at arXiv"),
     ],
 )
 def test_a_rate_limit_wait_is_reported(
@@ -289,7 +289,7 @@ def test_a_request_that_waits_for_concurrency_reports_it(
 
     async def work() -> None:
         async with queue.slot("a", clock.monotonic() + 10):
-            assert queue.describe("arXiv") == "waiting for arXiv's turn (1 request at once)"
+            assert queue.describe("arXiv") == "waiting for a slot at arXiv (1 request at once)"
 
     run(work)
 
@@ -310,6 +310,6 @@ def test_a_pause_is_reported_while_it_lasts(
         await queue.penalise(4.2, asked=asked)
         assert queue.describe("NCBI") == told
         await clock.sleep(4.3)
-        assert queue.describe("NCBI") == "waiting for NCBI's turn (1 request in 1 s)"
+        assert queue.describe("NCBI") == "waiting for a slot at NCBI (1 request in 1 s)"
 
     run(work)
