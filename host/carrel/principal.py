@@ -45,7 +45,7 @@ def current_owner() -> str:
 
 
 def share_of(total: int) -> int:
-    """Returns how many of `total` places one principal may hold: the rest is left to others."""
+    """Returns how many of `total` permits one principal may hold; the others have the rest."""
     return total if total < 2 else total - max(1, total // 4)
 
 

@@ -39,7 +39,7 @@ def timeout(url: str, host: str, seconds: float) -> Failure:
 
 
 def out_of_time(url: str) -> Failure:
-    """The call had no time left when the request's turn came."""
+    """The call had no time left when the request could be sent."""
     return Failure(
         FailureKind.TIMEOUT,
         clean_url(url),
@@ -48,7 +48,7 @@ def out_of_time(url: str) -> Failure:
 
 
 def not_made(url: str) -> Failure:
-    """The call had ended, or passed a budget, before the request's turn came."""
+    """The call had ended, or passed a budget, before the request could be sent."""
     return Failure(
         FailureKind.TIMEOUT, clean_url(url), "the call ended before this request was made"
     )

@@ -60,12 +60,12 @@ class FairQueue:
         )
         return own + others
 
-    def head(self, has_place: Callable[[str], bool] = _always) -> Waiter | None:
-        """Returns the next live waiter whose principal has a place; drops cancelled ones."""
-        found = self._first(has_place)
+    def head(self, may_send: Callable[[str], bool] = _always) -> Waiter | None:
+        """Returns the next live waiter whose principal may send; drops cancelled ones."""
+        found = self._first(may_send)
         return None if found is None else self._partitions[found[0]][found[1]][0]
 
-    def _first(self, has_place: Callable[[str], bool]) -> tuple[str, Hashable] | None:
+    def _first(self, may_send: Callable[[str], bool]) -> tuple[str, Hashable] | None:
         """Returns the partition and the call of the next live waiter."""
         for partition, calls in list(self._partitions.items()):
             while calls:
@@ -77,13 +77,13 @@ class FairQueue:
                 del calls[caller]
             if not calls:
                 del self._partitions[partition]
-            elif has_place(queue[0].owner):
+            elif may_send(queue[0].owner):
                 return partition, caller
         return None
 
-    def pop(self, has_place: Callable[[str], bool] = _always) -> Waiter | None:
+    def pop(self, may_send: Callable[[str], bool] = _always) -> Waiter | None:
         """Removes and returns the next live waiter; its call and its partition move to the end."""
-        found = self._first(has_place)
+        found = self._first(may_send)
         if found is None:
             return None
         partition, caller = found

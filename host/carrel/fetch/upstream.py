@@ -318,7 +318,7 @@ class _Attempts:
         host = self._target.host
         self._admitted = False
         if self._breaker.wait:
-            return self._left_alone(self._breaker.wait)
+            return self._circuit_open(self._breaker.wait)
         started = self._clock.monotonic()
         try:
             async with self._slots() as slots:
@@ -327,10 +327,10 @@ class _Attempts:
                 wait = await self._breaker.consult(slots[0][1].slot)
                 if wait:
                     await self._give_back()
-                    return self._left_alone(wait)
+                    return self._circuit_open(wait)
                 wait = self._breaker.admit()
                 if wait:
-                    return self._left_alone(wait)
+                    return self._circuit_open(wait)
                 self._admitted = True
                 if self._observed is not None:
                     self._observed.sent()
@@ -465,7 +465,7 @@ class _Attempts:
                 slots.append((admission.shared, await held.enter_async_context(wanted)))
             yield slots
 
-    def _left_alone(self, wait: float) -> Failure:
+    def _circuit_open(self, wait: float) -> Failure:
         host = self._target.host
         return failures.unreachable(
             self._target.url,

@@ -201,7 +201,7 @@ class UpstreamQueue:
 
     async def _take_at_once(self, latest: float, owner: str) -> Slot | None:
         """Takes a slot if the queue is empty and one is due; returns None otherwise."""
-        if self._driver is not None or self._taking or not self._has_place(owner):
+        if self._driver is not None or self._taking or not self._may_send(owner):
             return None
         self._taking = True
         self._hold(owner)
@@ -218,7 +218,7 @@ class UpstreamQueue:
     async def _queued(self, caller: Hashable, waiter: Waiter, partition: str) -> Slot:
         """Waits in the queue for a slot."""
         self._queue.append(partition, caller, waiter)
-        self._left.set()  # the first of the queue may be of a principal without a place
+        self._left.set()  # the first of the queue may be of a principal that may not send
         if self._driver is None:
             self._driver = asyncio.create_task(self._drive())
         try:
@@ -351,7 +351,7 @@ class UpstreamQueue:
         self._burst = min(self._burst, rule.pace.burst)
         self._concurrency = min(self._concurrency, rule.concurrency)
 
-    def _has_place(self, owner: str) -> bool:
+    def _may_send(self, owner: str) -> bool:
         """Returns whether another request of a principal may be in flight."""
         if self._in_flight >= self._concurrency:
             return False
@@ -374,7 +374,7 @@ class UpstreamQueue:
         """Serves the queue until it is empty."""
         try:
             while True:
-                waiter = self._queue.head(self._has_place)
+                waiter = self._queue.head(self._may_send)
                 if waiter is None and not len(self._queue):
                     return
                 if waiter is None:
@@ -403,7 +403,7 @@ class UpstreamQueue:
 
     def _grant(self, slot: Slot) -> None:
         """Grants the slot to the next live waiter."""
-        waiter = self._queue.pop(self._has_place)
+        waiter = self._queue.pop(self._may_send)
         if waiter is None:
             # Cancelled while the slot was taken, which is lost.
             return
