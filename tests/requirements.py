@@ -50,7 +50,7 @@ PROMISES: dict[str, str] = {
     ),
     "registry:store": (
         "What was pulled is there whole or not at all, however a process ended or a disk failed; "
-        "what has come in part has one writer, is gone on with, and is never trusted."
+        "a partial download has one writer, is resumed, and is never trusted."
     ),
     "result:typed": (
         "A result conforms to the tool's output schema; a failure is one of a closed list of codes "

@@ -262,7 +262,7 @@ def test_nobody_cancels_or_shares_a_running_call_of_another(
     ben = {**people["ben"].session, **people["ben"].authorization}
     assert waiting.post(cancelled, headers=ben).is_success
     threads["ben"].join(20)
-    assert "ann" not in answers, "the call of another goes on"
+    assert "ann" not in answers, "the call of another continues"
     foreign = {**ben, **people["ann"].session}
     assert waiting.post(cancelled, headers=foreign).status_code == 404
     assert threads["ann"].is_alive()

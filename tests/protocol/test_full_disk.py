@@ -64,7 +64,7 @@ def server(
 
 
 def test_a_full_disk_costs_the_cache_and_no_call(server: HttpServer) -> None:
-    """Each store that cannot be written is named once; calls go on without it."""
+    """Each store that cannot be written is named once; calls continue without it."""
     arguments = {"search_query": "all:desk", "verify_source_url": False}
     for _ in range(2):
         answer = answer_of(server.call("arxiv_query", arguments))
@@ -152,7 +152,7 @@ def test_on_a_disk_that_becomes_full_nothing_acknowledged_is_lost(
             server.wait_for("the audit log .* cannot be written: No space left on device")
             server.wait_for("new cache entries")
             filler.unlink()
-            assert not add("third").get("isError"), "the server goes on as before"
+            assert not add("third").get("isError"), "the server works as before"
             assert titles(library) == ["first", "third"]
             server.open("https://denied.example.org/again")
             eventually(lambda: audit.read_text("utf-8").count('"event":"denial"') >= 2, 30)

@@ -178,7 +178,7 @@ def test_a_guest_that_waits_for_an_upstream_is_not_counted() -> None:
     until(lambda: len(one.begun) + len(two.begun) == 2)
     (two if two.begun else one).parks[-1](True)
     until(lambda: len(one.begun) + len(two.begun) == 3)
-    # The one that goes on counts again, beyond the share.
+    # The one that resumes counts again, beyond the share.
     one.parks[0](False)
     assert not shares.start("alice", one.pool)
     for threads in (one, two):

@@ -111,7 +111,7 @@ class RedisProcess:
         self._process.send_signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Lets it go on after `freeze`."""
+        """Resumes it after `freeze`."""
         assert self._process is not None
         self._process.send_signal(signal.SIGCONT)
 

@@ -108,7 +108,7 @@ class Database:
         """Whether to try once more after the fault."""
         code = result_code(fault)
         if code in BUSY:
-            log.debug("%s is busy; going on without %s", self._path, self._purpose)
+            log.debug("%s is busy; continuing without %s", self._path, self._purpose)
             return False
         replaced = self._file.was_replaced()
         self._file.close()
@@ -121,7 +121,7 @@ class Database:
         if not self._warned:
             self._warned = True
             log.warning(
-                "%s cannot be used (%s); going on without %s",
+                "%s cannot be used (%s); continuing without %s",
                 self._path,
                 type(fault).__name__,
                 self._purpose,

@@ -254,7 +254,7 @@ class RedisCache:
         try:
             return work()
         except StateError as fault:
-            log.debug("going on without the cache: %s", fault.message)
+            log.debug("continuing without the cache: %s", fault.message)
             return None
 
     def _read(

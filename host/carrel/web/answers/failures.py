@@ -100,7 +100,7 @@ class WebFailure:
         provider: that failed.
         alternatives: other providers that are ready.
         detail: more about it.
-        hint: how to go on.
+        hint: what to try next.
     """
 
     kind: Kind
