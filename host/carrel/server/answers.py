@@ -96,7 +96,7 @@ def _known_block(block: dict[str, Any], revision: str) -> dict[str, Any]:
     return block
 
 
-def told(error: CarrelError) -> dict[str, Any]:
+def error_object(error: CarrelError) -> dict[str, Any]:
     """Returns the error object for clients, without paths of this machine."""
     return {**error.to_dict(), "message": message_of(error)}
 
@@ -119,7 +119,7 @@ def failure(error: CarrelError, *, revision: str) -> dict[str, Any]:
     if isinstance(error, FailedResultError):
         own_text = printable_lines(without_paths(error.text, error.paths))
         return {"content": [{"type": "text", "text": own_text}], "isError": True}
-    details = told(error)
+    details = error_object(error)
     line = printable(details["message"], _LINE_LENGTH)
     if error.advice:
         line = f"{line} ({error.advice})"

@@ -45,7 +45,7 @@ from carrel.text.printable import escaped_json, printable
 from carrel.version import __version__
 
 from .announced import announced_schema
-from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told
+from .answers import CONTENT_LABEL, UNTRUSTED, error_object, message_of
 from .calls import BUSY, Context, ToolCalls, session_id
 from .clientlog import ClientLog
 from .clients import Clients
@@ -275,8 +275,8 @@ class App:
             # What the configuration lets expect is what the server has, not the principal.
             toolbox = await self._toolbox()
         others = [] if toolbox is None else [t.name for t in toolbox.tools() if t.name not in NAMED]
-        told = instructions(self._loader.is_offered, others)
-        return {**self.prompts.after(method, result), "instructions": told}
+        text = instructions(self._loader.is_offered, others)
+        return {**self.prompts.after(method, result), "instructions": text}
 
     async def _subscribe(
         self, ctx: Context, params: SubscriptionsListenRequestParams
@@ -304,7 +304,7 @@ class App:
         except CarrelError as error:
             logger.warning("the tools cannot be offered: %s", error)
             raise MCPError(
-                INTERNAL_ERROR, printable(message_of(error), 2000), {"error": told(error)}
+                INTERNAL_ERROR, printable(message_of(error), 2000), {"error": error_object(error)}
             ) from None
 
     async def _list_tools(
@@ -386,7 +386,7 @@ class App:
             raise MCPError(error.rpc_code, printable(message_of(error), 2000)) from None
         except CarrelError as error:
             raise MCPError(
-                INTERNAL_ERROR, printable(message_of(error), 2000), {"error": told(error)}
+                INTERNAL_ERROR, printable(message_of(error), 2000), {"error": error_object(error)}
             ) from None
         if result.content is not None:
             labelled = [{**one, "_meta": {CONTENT_LABEL: UNTRUSTED}} for one in result.content]
@@ -411,7 +411,7 @@ class App:
         try:
             toolbox = await self._loader.get()
         except CarrelError as error:
-            return {"ok": False, **report, "error": told(error)}
+            return {"ok": False, **report, "error": error_object(error)}
         # In a thread, because it reads from disk.
         return {**await run_in_thread(toolbox.health), **report}
 

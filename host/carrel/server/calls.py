@@ -114,7 +114,7 @@ class ToolCalls:
                 return self.failure(error, name, revision)
             known = len(name) <= _NAME_LENGTH
             message = printable(answers.message_of(error)) if known else "unknown tool"
-            data = {"error": answers.told(error)} if known else None
+            data = {"error": answers.error_object(error)} if known else None
             raise MCPError(INVALID_PARAMS, message, data) from None
         except RequestRefusedError as error:
             raise MCPError(error.rpc_code, printable(answers.message_of(error), 2000)) from None

@@ -123,8 +123,8 @@ class ProgressRelay:
         self._due = self._loop.time() + INTERVAL
         self._pulse.cancel()
         self._pulse = self._loop.call_later(SILENCE, self._beat)
-        told = printable(message, _MESSAGE_LENGTH) or None
-        sent = self._send(_whole(done), None if total is None else _whole(total), told)
+        text = printable(message, _MESSAGE_LENGTH) or None
+        sent = self._send(_whole(done), None if total is None else _whole(total), text)
         sending = asyncio.ensure_future(sent, loop=self._loop)
         self._sending.add(sending)
         sending.add_done_callback(self._sent)

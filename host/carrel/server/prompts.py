@@ -36,7 +36,7 @@ from carrel.errors import ArgumentError, CarrelError, UnknownNameError
 from carrel.principal import LOCAL, Principal, current_principal
 from carrel.text.printable import printable
 
-from .answers import CONTENT_LABEL, UNTRUSTED, message_of, told
+from .answers import CONTENT_LABEL, UNTRUSTED, error_object, message_of
 from .calls import Context, ToolCalls
 from .clients import Clients
 from .listing import only_page
@@ -54,7 +54,7 @@ _NO_COMPLETIONS: Final = "2024-11-05"
 #: Methods whose answer opens a connection.
 OPENING: Final = frozenset({"initialize", "server/discover"})
 
-Told = Callable[[str, Principal | None], Awaitable[None]]
+Notify = Callable[[str, Principal | None], Awaitable[None]]
 
 
 class PromptHandlers:
@@ -81,8 +81,8 @@ class PromptHandlers:
         calls: ToolCalls,
         clients: Clients,
         *,
-        changed: Told,
-        updated: Told,
+        changed: Notify,
+        updated: Notify,
     ) -> None:
         self._sdk = sdk
         self._loader = loader
@@ -92,7 +92,7 @@ class PromptHandlers:
         self._updated = updated
         self.may_update = False
         self._has_modules = False
-        self._telling: set[asyncio.Future[None]] = set()
+        self._notifying: set[asyncio.Future[None]] = set()
         loader.on_loaded = self._listen
         self._register()
 
@@ -137,13 +137,13 @@ class PromptHandlers:
         self._register()
         loop = asyncio.get_running_loop()
         if principal is LOCAL:
-            toolbox.on_list_changed(lambda what: self._tell(loop, self._changed, what, None))
-            toolbox.on_resource_updated(lambda uri: self._tell(loop, self._updated, uri, None))
+            toolbox.on_list_changed(lambda what: self._schedule(loop, self._changed, what, None))
+            toolbox.on_resource_updated(lambda uri: self._schedule(loop, self._updated, uri, None))
             if self._loader.is_shared_by_principals:
                 return
         toolbox.watch_resources(
-            lambda: self._tell(loop, self._changed, "resources", principal),
-            lambda uri: self._tell(loop, self._updated, uri, principal),
+            lambda: self._schedule(loop, self._changed, "resources", principal),
+            lambda uri: self._schedule(loop, self._updated, uri, principal),
         )
 
     async def _subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
@@ -152,10 +152,10 @@ class PromptHandlers:
         raise MCPError(INVALID_PARAMS, "no such resource", {"uri": str(params.uri)[:1000]})
 
     async def visible(self, uris: Sequence[str]) -> list[str]:
-        """Returns the documents whose changes the current principal may be told of.
+        """Returns the documents whose changes the current principal may be notified of.
 
         Plugins report changes to the server's toolbox. A principal that may not use all of them is
-        told of documents that its own toolbox has.
+        notified of documents that its own toolbox has.
         """
         principal = current_principal()
         if principal.plugins is None and principal.toolsets is None:
@@ -209,25 +209,25 @@ class PromptHandlers:
         with _as_protocol_errors():
             return (await self._loader.get()).prompts
 
-    def _tell(
+    def _schedule(
         self,
         loop: asyncio.AbstractEventLoop,
-        told: Told,
+        notify: Notify,
         what: str,
         principal: Principal | None,
     ) -> None:
         """Passes a notification from a worker thread to the event loop."""
 
         async def run() -> None:
-            await told(what, principal)
+            await notify(what, principal)
 
-        def tell() -> None:
-            telling = asyncio.ensure_future(run())
-            self._telling.add(telling)
-            telling.add_done_callback(self._telling.discard)
+        def start() -> None:
+            sending = asyncio.ensure_future(run())
+            self._notifying.add(sending)
+            sending.add_done_callback(self._notifying.discard)
 
         try:
-            loop.call_soon_threadsafe(tell)
+            loop.call_soon_threadsafe(start)
         except RuntimeError:
             pass  # the event loop has ended
 
@@ -246,7 +246,7 @@ class _as_protocol_errors:  # noqa: N801 - reads as a statement
             raise MCPError(
                 INVALID_PARAMS if fault else INTERNAL_ERROR,
                 printable(message_of(error), 2000),
-                {"error": told(error)},
+                {"error": error_object(error)},
             ) from None
 
 

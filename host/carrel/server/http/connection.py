@@ -52,7 +52,7 @@ _SLOW = Refusal(
 )
 
 
-#: Told the name and the status of a refusal, and the client's address.
+#: Called with the name and the status of a refusal, and the client's address.
 OnRefused = Callable[[str, int, str], object]
 
 
