@@ -49,6 +49,7 @@ from .answers import CONTENT_LABEL, UNTRUSTED, error_object, message_of
 from .calls import BUSY, Context, ToolCalls, session_id
 from .clientlog import ClientLog
 from .clients import Clients
+from .fast_path import plain_call
 from .instructions import NAMED, instructions
 from .listing import ToolLists, only_page
 from .prompts import OPENING, PromptHandlers
@@ -68,8 +69,6 @@ HEALTH_URI: Final = "carrel://health"
 _JSON: Final = "application/json"
 #: Error code of a missing resource in revisions before 2026-07-28.
 _RESOURCE_NOT_FOUND: Final = -32002
-
-_PLAIN_CALL: Final = frozenset({"name", "arguments", "_meta"})
 
 
 class App:
@@ -237,7 +236,9 @@ class App:
         raise MCPError(INTERNAL_ERROR, "internal error")
 
     async def _handled(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Answers plain tool calls directly, and replaces exceptions by internal errors."""
+        """Runs tool calls without the SDK's validation where it may be skipped, and replaces
+        exceptions by internal errors.
+        """
         is_request = ctx.request_id is not None
         if is_request and self._is_shared and self.handling >= self._settings.max_in_flight:
             # Requests whose clients are gone count too, unlike in the transport.
@@ -246,10 +247,10 @@ class App:
         self.handling += 1
         try:
             if ctx.method == "tools/call":
-                plain = _plain_call(ctx)
-                if plain is not None:
+                call = _call_without_validation(ctx)
+                if call is not None:
                     with self.log.request(ctx):
-                        return await self.calls.answer(ctx, *plain, raw=True)
+                        return await self.calls.answer(ctx, *call, raw=True)
             if ctx.method == "tools/list" and _is_plain_list(ctx):
                 return await self._listed(ctx, call_next)
             with self.log.request(ctx):
@@ -422,21 +423,18 @@ class App:
         return EmptyResult()
 
 
-def _plain_call(ctx: Context) -> tuple[str, Mapping[str, Any] | None] | None:
-    """Returns name and arguments of a plain call on an initialised connection, else None.
+def _call_without_validation(ctx: Context) -> tuple[str, Mapping[str, Any] | None] | None:
+    """Returns name and arguments of a call that the SDK need not validate, else None.
 
-    A plain call skips the SDK's validation, which would walk its arguments twice and its result
-    once.
+    Such a call is plain but for its `_meta`, on an initialised connection. The SDK's validation
+    would walk its arguments twice and its result once.
     """
     params = ctx.params
-    if not params or ctx.session.client_capabilities is None or not params.keys() <= _PLAIN_CALL:
-        return None
-    name, arguments = params.get("name"), params.get("arguments")
-    if not isinstance(name, str) or not isinstance(arguments, dict | None):
+    if not params or ctx.session.client_capabilities is None:
         return None
     if not isinstance(params.get("_meta", {}), dict) or ("_meta" in params and ctx.meta is None):
         return None
-    return name, arguments
+    return plain_call({key: value for key, value in params.items() if key != "_meta"})
 
 
 def _is_plain_list(ctx: Context) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,6 +30,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _PLAIN: Final = frozenset({"name", "arguments"})
+
+
+def plain_call(params: Mapping[str, Any]) -> tuple[str, dict[str, Any] | None] | None:
+    """Returns the name and the arguments of a plain call, which has no other members; else None."""
+    if not params.keys() <= _PLAIN:
+        return None
+    name, arguments = params.get("name"), params.get("arguments")
+    if not isinstance(name, str) or not isinstance(arguments, dict | None):
+        return None
+    return name, arguments
 
 
 class FastPath:
@@ -65,11 +75,12 @@ class FastPath:
         params = request.params
         if request.method == "tools/list" and not params:
             return self._list(request.id, revision)
-        if request.method != "tools/call" or not params or not params.keys() <= _PLAIN:
+        if request.method != "tools/call" or params is None:
             return False
-        name, arguments = params.get("name"), params.get("arguments")
-        if not isinstance(name, str) or not isinstance(arguments, dict | None):
+        plain = plain_call(params)
+        if plain is None:
             return False
+        name, arguments = plain
         start = partial(self._calls.start, name, arguments)
         observer, report = self._calls.observer, None
         if observer is not None:
