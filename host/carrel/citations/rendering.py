@@ -24,11 +24,11 @@ class BibliographyEntry:
 
 @dataclass(frozen=True, slots=True)
 class BibliographyLayout:
-    """How a style sets its bibliography.
+    """The layout of a style's bibliography.
 
     Attributes:
         hanging_indent: whether all lines but the first are indented.
-        second_field_align: `flush` or `margin` if the label stands apart.
+        second_field_align: `flush` or `margin` if the label is in a column of its own.
         entry_spacing: lines between two entries.
         line_spacing: of the lines of an entry.
         max_offset: characters of the longest label.

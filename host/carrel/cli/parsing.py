@@ -64,7 +64,7 @@ def _options(text: str | None) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What is done with each document."""
+    """The parser that reads each document, and its options."""
 
     plugin: str
     document_format: str

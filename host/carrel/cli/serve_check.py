@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What the server starts with, and what keeps it from starting.
+    """The checked settings of a server, and the faults that keep it from starting.
 
     Attributes:
         config: without the values that are wrong; None if the file cannot be read at all.

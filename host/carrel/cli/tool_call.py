@@ -1,4 +1,4 @@
-"""What the commands that call tools share: reading the arguments, printing the result."""
+"""Shared by the commands that call tools: reads the arguments, prints the result."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ class HttpConfig(NamedTuple):
 
 
 class ScopeGrant(NamedTuple):
-    """What a scope of a token grants; `*` means all.
+    """The toolsets and plugins that a scope of a token grants; `*` means all.
 
     Attributes:
         toolsets: names of the host's toolsets, such as `library`.

@@ -97,7 +97,7 @@ def hosts(value: object, base: Path) -> tuple[str | HostGrant, ...]:
 
 
 def endpoint(value: object, base: Path) -> Endpoint:
-    """Where a server of the operator's own is: a URL, or a table with `url` and `private`."""
+    """Reads the address of the operator's server: a URL, or a table with `url` and `private`."""
     from carrel.fetch.policy.endpoint import parse_endpoint
 
     if isinstance(value, str):

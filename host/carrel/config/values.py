@@ -229,7 +229,7 @@ def collector_url(value: object, _base: Path) -> str:
 
 
 def metrics_place(value: object, _base: Path) -> str:
-    """Where metrics are served: `off`, `same`, or an address."""
+    """Reads where metrics are served: `off`, `same`, or an address."""
     expected = "off, same, or HOST:PORT such as 127.0.0.1:9464"
     if not isinstance(value, str):
         raise wrong(expected, value)

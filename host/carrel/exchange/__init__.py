@@ -1,4 +1,4 @@
-"""What `runtime` and `fetch` share: a request and its outcome, the call it belongs to, `Fetcher`.
+"""Shared by `runtime` and `fetch`: a request and its outcome, its call, and `Fetcher`.
 
 `runtime` receives a `Fetcher` and never imports `fetch`; `fetch` never imports `runtime`.
 """

@@ -138,7 +138,7 @@ def _modified(path: Path) -> float:
 
 
 class ResponseCache(Protocol):
-    """What the fetch layer needs of a cache: `Cache`, or `RedisCache`."""
+    """The interface of the caches `Cache` and `RedisCache`."""
 
     def get(
         self, key: bytes, *, fresh_seconds: float, negative_seconds: float

@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What the fetch layer needs to know about time."""
+    """The interface of the fetch layer's clock."""
 
     def monotonic(self) -> float:
         """Seconds on the clock that `Call.deadline` is measured on."""

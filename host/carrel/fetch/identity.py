@@ -105,7 +105,7 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """What the host adds to one hop.
+    """The headers and secrets that the host adds to one hop.
 
     Attributes:
         resource: path and query with secrets; for the wire only.

@@ -100,7 +100,7 @@ class RawResponse:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a request ended.
+    """The outcome of a request, and facts for those that joined it.
 
     Attributes:
         hops: URLs of the redirects that led to the outcome, without secrets.

@@ -299,7 +299,7 @@ def is_for_people(name: str) -> bool:
 
 
 def _why_no_exchange(path: Path) -> str:
-    """What a JSON file lacks that is no exchange of this format."""
+    """Returns why a JSON file is no exchange of this format."""
     try:
         value = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError) as fault:

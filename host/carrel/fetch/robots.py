@@ -59,7 +59,7 @@ FetchFile = Callable[[Target, RobotsSink], Awaitable[Outcome]]
 
 
 class _Kept(NamedTuple):
-    """What is known of a host's file: its rules, or why it cannot be fetched."""
+    """The cached rules of a host's `robots.txt`, or why it cannot be fetched."""
 
     rules: RobotsRules | Failure
     until: float

@@ -26,7 +26,7 @@ _PROBE_SECONDS: Final = 60.0
 
 
 class CircuitStore(Protocol):
-    """Where replicas keep the state of circuits: `RedisTokenBuckets`."""
+    """The interface of the store that replicas share circuits in: `RedisTokenBuckets`."""
 
     def report(self, upstream: str, outcome: str, seconds: float = 0.0) -> float:
         """See `RedisTokenBuckets`."""

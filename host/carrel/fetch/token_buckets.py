@@ -74,7 +74,7 @@ _Decide = Callable[[float, float], "tuple[Slot, float | None]"]
 
 
 class PaceStore(Protocol):
-    """What an upstream's queue needs of the buckets: `TokenBuckets`, or `RedisTokenBuckets`."""
+    """The interface of the buckets `TokenBuckets` and `RedisTokenBuckets`."""
 
     def take(self, upstream: str, interval: float, burst: int) -> Slot:
         """See `TokenBuckets`."""

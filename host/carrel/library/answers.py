@@ -12,7 +12,7 @@ from .identity import DuplicateType
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What became of one item that was to be added.
+    """The outcome of adding one item.
 
     Attributes:
         id: the key of the new entry, or of the entry that is there already.

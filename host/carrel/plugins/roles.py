@@ -63,7 +63,7 @@ class RoleSource:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """What one source found.
+    """One source's answer to a search.
 
     Attributes:
         works: the most relevant first.
@@ -82,7 +82,7 @@ class SearchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class FullTextCopy:
-    """Where a full text is, in one form.
+    """The address of a full text in one format.
 
     Attributes:
         format: jats, html, tex or pdf.
@@ -107,7 +107,7 @@ class LinkedWork:
 
 @dataclass(frozen=True, slots=True)
 class LinksAnswer:
-    """What a work cites, or what cites it, by one source; members as in `SearchAnswer`."""
+    """One source's list of what a work cites, or what cites it; members as in `SearchAnswer`."""
 
     links: tuple[LinkedWork, ...]
     total: int | None = None

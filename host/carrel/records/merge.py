@@ -137,13 +137,13 @@ def flat(records: Iterable[Work | MergedWork]) -> list[Work]:
     return found
 
 
-#: What the records say of one field, first the one whose word counts first: source and value.
+#: The sources and values of one field, those of the most reliable source first.
 _Said = list[tuple[str, Any]]
 _Taken = tuple[Any, tuple[str, ...], tuple[Alternative, ...]]
 
 
 def _said(records: tuple[Work, ...], name: str) -> _Said:
-    """Of records that are in the order of their JSON texts, which decides between equals."""
+    """Returns a field's sources and values, best first; equals stay in the records' order."""
     said = []
     for record in sorted(records, key=lambda one: record_rank(one, name)):
         value = getattr(record.ids, name[4:]) if name.startswith("ids.") else getattr(record, name)

@@ -130,7 +130,7 @@ class _Reader:
         return self.name()
 
     def sort(self) -> int:
-        """What kind of thing an index is of."""
+        """Reads the sort of the item that an index counts."""
         sort = self.byte()
         if sort == 0:
             return CORE | self.byte()

@@ -1,4 +1,4 @@
-"""What a worker thread runs guests with: an engine, a linker, a clock, a CPU permit, a store."""
+"""The objects that a worker thread runs guests with: engine, linker, clock, CPU permit, store."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class _Entry:
 
 
 class Owner(NamedTuple):
-    """What a tool, resource or prompt belongs to: a plugin, or a toolset of the host.
+    """The owner of a tool, resource or prompt: a plugin, or a toolset of the host.
 
     Attributes:
         plugin: the plugin's name; None for a host's.

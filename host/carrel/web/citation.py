@@ -23,7 +23,7 @@ _MLA_AUTHORS, _APA_AUTHORS = 2, 20
 
 @dataclass(frozen=True, slots=True)
 class _Cited:
-    """What a citation names.
+    """The parts of a citation.
 
     Attributes:
         people: authors, as of `contract/v1/document.schema.json`.

@@ -29,7 +29,7 @@ _KINDS: Final = (
 
 
 class RetractionStatus(NamedTuple):
-    """What Crossref says.
+    """The retraction status of a work, by Crossref.
 
     Attributes:
         status: the gravest notice; None if there is none or nothing is known.

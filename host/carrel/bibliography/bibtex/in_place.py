@@ -81,7 +81,7 @@ class BibtexText:
 
     @property
     def unread(self) -> Sequence[Unread]:
-        """What could not be read; it is kept as it is."""
+        """The entries that cannot be read; they are kept unchanged."""
         return self._read[1]
 
     @cached_property

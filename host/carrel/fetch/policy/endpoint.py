@@ -28,7 +28,7 @@ _PREFIX: Final = re.compile(r"(?:/[A-Za-z0-9._~-]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where the operator's server is.
+    """The address of a server of the operator's own.
 
     Attributes:
         scheme: `https`, or `http` for a private address.

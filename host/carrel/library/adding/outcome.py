@@ -39,7 +39,7 @@ _REASONS: Final[dict[str, Reason]] = {
 
 @dataclass(frozen=True, slots=True)
 class InputOutcome:
-    """What became of one input, or of one entry of a bibliography.
+    """The outcome of adding one input, or one entry of a bibliography.
 
     Attributes:
         source: the input, shortened; of an entry its key or place.

@@ -62,7 +62,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """What the check of one reference found.
+    """The outcome of checking one reference.
 
     Attributes:
         id: of the reference.

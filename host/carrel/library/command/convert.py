@@ -28,7 +28,7 @@ _WRITABLE = ("csl-json", "bibtex", "biblatex", "ris", "endnote", "word")
 
 @dataclass(frozen=True, slots=True)
 class _Conversion:
-    """What is converted to what, and where it goes."""
+    """The formats of a conversion, and its output file."""
 
     target: str
     source: str | None

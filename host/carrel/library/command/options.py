@@ -1,4 +1,4 @@
-"""What the commands of `carrel library` share: the library, words from stdin, exit codes."""
+"""Shared by the commands of `carrel library`: the library, words from stdin, exit codes."""
 
 from __future__ import annotations
 

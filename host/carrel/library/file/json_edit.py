@@ -16,7 +16,7 @@ _SPACE: Final = re.compile(r"[ \t\r\n]*")
 
 @dataclass(frozen=True, slots=True)
 class JsonLayout:
-    """How a file's JSON is written.
+    """The layout of a file's JSON.
 
     Attributes:
         unit: the indentation of one level; empty for a file on one line.

@@ -115,7 +115,7 @@ def duplicate_name(kind: str, text: str) -> ExactName:
 
 
 class TextQuestion(NamedTuple):
-    """What a term asks of a field's index text.
+    """The condition of a term on a field's index text.
 
     Attributes:
         phrases: texts of at least three characters, all of which it contains.

@@ -74,7 +74,7 @@ def _tried(lines: Lines, questions: Sequence[_Question]) -> Sequence[int]:
 
 
 class _Question(ABC):
-    """What one term asks.
+    """The condition of one term.
 
     Attributes:
         columns: those of `BLOCK_COLUMNS` that it reads.

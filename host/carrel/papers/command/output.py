@@ -1,4 +1,4 @@
-"""What the commands of `carrel papers` share: references from stdin, lists, exit codes."""
+"""Shared by the commands of `carrel papers`: references from stdin, lists, exit codes."""
 
 from __future__ import annotations
 

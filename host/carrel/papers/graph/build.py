@@ -35,7 +35,7 @@ _CONTEXTS: Final = 20
 
 @dataclass(slots=True)
 class _Reached:
-    """How a place was reached: links from the root, and the directions of the first of them."""
+    """The distance of a paper from the root, and the directions of the first links to it."""
 
     depth: int
     directions: set[str]
@@ -43,7 +43,7 @@ class _Reached:
 
 @dataclass(slots=True)
 class _Cites:
-    """What sources say of one citation."""
+    """The sources' statements about one citation."""
 
     sources: dict[str, None] = field(default_factory=dict)
     influential: bool | None = None

@@ -30,7 +30,7 @@ _MOST_PAGES: Final = 3
 
 @dataclass(slots=True)
 class SourceTally:
-    """What one source was asked in one role, and what it answered.
+    """The requests to one source in one role, and its answers.
 
     Attributes:
         asked: requests.

@@ -40,7 +40,7 @@ _ULID: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogRow:
-    """What a caller says of an event; the log adds time, sequence, session and hashes.
+    """A caller's report of an event; the log adds time, sequence, session and hashes.
 
     Attributes:
         event: what happened.

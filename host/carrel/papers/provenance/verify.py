@@ -90,7 +90,7 @@ class LogReport:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """What a line says; `this` is what it claims, `right` whether that is its hash."""
+    """A line of the log; `this` is the hash that it states, `right` whether it is the line's."""
 
     number: int
     right: bool

@@ -275,7 +275,7 @@ class PaperReader:
 
 @dataclass(slots=True)
 class _Reading:
-    """What is known of a paper while it is read.
+    """The identifiers and records of a paper that is being read.
 
     Attributes:
         known: its identifiers; the one that was asked for is the first.

@@ -34,7 +34,7 @@ REGISTERED: Final = ("doi", "pmid", "pmcid")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What one source says.
+    """One source's notice about a paper.
 
     Attributes:
         source: the plugin.
@@ -60,7 +60,7 @@ class Statement:
 
 @dataclass(slots=True)
 class SourceAnswer:
-    """What one source answered.
+    """One source's answer.
 
     Attributes:
         outcome: one of `OUTCOMES`.
@@ -91,7 +91,7 @@ class SourceAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Retractions:
-    """What sources say of one paper.
+    """All sources' notices about one paper.
 
     Attributes:
         work: the merged record.

@@ -21,7 +21,7 @@ OUTCOMES: Final[tuple[Outcome, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class SourceOutcome:
-    """What one source answered.
+    """One source's answer to a search.
 
     Attributes:
         source: the plugin, as the configuration calls it.

@@ -21,7 +21,7 @@ _PIECE: Final = 2**20
 
 @dataclass(frozen=True, slots=True)
 class StoreFault:
-    """What is wrong with the files of one entry."""
+    """A fault in the files of one entry."""
 
     key: str
     message: str

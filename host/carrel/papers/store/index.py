@@ -72,7 +72,7 @@ CREATE TABLE IF NOT EXISTS marks (mtime INTEGER PRIMARY KEY, own INTEGER, at REA
 
 @dataclass(frozen=True, slots=True)
 class PaperSummary:
-    """What a list of papers says of one.
+    """A paper as lists show it.
 
     Attributes:
         fetched_at: RFC 3339, as the entry has it.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class LinkOffer(NamedTuple):
-    """What a server says in place of a large result that it links to.
+    """The summary that a server sends in place of a large result, with a link to it.
 
     Attributes:
         summary: one line about the result.

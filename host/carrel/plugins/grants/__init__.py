@@ -1,1 +1,1 @@
-"""What a plugin may do: the manifest's requests cut down to the operator's grant."""
+"""Computes what a plugin may do: the manifest's requests, cut down to the operator's grant."""

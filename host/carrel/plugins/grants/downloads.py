@@ -43,7 +43,7 @@ class AttachedKey:
 
 @dataclass(frozen=True, slots=True)
 class DownloadRule:
-    """What a feature may download.
+    """The hosts that a feature may download from.
 
     Attributes:
         name: for messages and the request log.

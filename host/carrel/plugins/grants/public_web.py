@@ -54,7 +54,7 @@ def page_url(url: str) -> str | Failure:
 
 @dataclass(frozen=True, slots=True)
 class PageRule:
-    """What the toolset `web` may download: any page, if the operator grants the public web.
+    """Allows the toolset `web` to download any page, if the operator grants the public web.
 
     It carries no secret, and the sandboxed readers that parse the pages have no network.
 

@@ -1,4 +1,4 @@
-"""What the host keeps for one call of a module."""
+"""The host's state of one call of a module."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _nobody(_what: str) -> None:
 
 @dataclass(slots=True)
 class ModuleContext:
-    """What the host keeps for one call of a module, and whom it asks.
+    """The host's state of one call of a module, and its callbacks.
 
     Attributes:
         secret: the value of a keyring entry; None when it is not granted or not there.

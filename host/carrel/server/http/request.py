@@ -22,7 +22,7 @@ _HANDSHAKE: Final = frozenset(HANDSHAKE_PROTOCOL_VERSIONS)
 
 
 class HttpRequest:
-    """What the gate knows of one request.
+    """The gate's facts about one request.
 
     Attributes:
         headers: the first value of each header.

@@ -287,7 +287,7 @@ class _Served:
 
 
 class _Checks:
-    """What the gate and the app need of an identity; without one, everyone is the local user."""
+    """The parts of an identity for gate and app; without one, everyone is the local user."""
 
     def __init__(
         self, identity: TokenIdentity | None, loader: ToolboxLoader, settings: ServerConfig

@@ -53,7 +53,7 @@ class TokenIdentity:
 
     @property
     def grants(self) -> Grants:
-        """What scopes grant."""
+        """The toolsets and plugins that scopes grant."""
         from .grants import Grants
 
         return Grants(self.settings.scopes, self.settings.required_scopes)

@@ -80,7 +80,7 @@ class AuditLog:
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """The path of the file."""
         return self._path
 
     def retry(self) -> bool:

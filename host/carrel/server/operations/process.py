@@ -21,7 +21,7 @@ _MAPPING: Final = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) (\S{4}) ")
 
 @dataclass(frozen=True, slots=True)
 class ProcessUsage:
-    """What the process uses; None where the system does not tell.
+    """The resources that the process uses; None where the system does not report them.
 
     Attributes:
         cpu_seconds: in user and system mode.

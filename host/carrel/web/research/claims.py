@@ -34,7 +34,7 @@ _CONTRASTS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What a text has about a claim.
+    """The sentences of a text that concern a claim.
 
     Attributes:
         support: one of `SUPPORTS`.

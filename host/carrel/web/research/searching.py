@@ -32,7 +32,7 @@ class FoundPage:
 
 @dataclass(frozen=True, slots=True)
 class FoundPages:
-    """What a search found.
+    """The pages that a search found.
 
     Attributes:
         pages: each address once, the best first.

@@ -79,7 +79,7 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """What came of it.
+    """The result of a search whose pages were read.
 
     Attributes:
         data: as JSON.

@@ -29,7 +29,7 @@ _PASSED: Final = ("time_range", "language", "country", "exact_terms", "exclude_t
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a provider is asked.
+    """A request to a provider.
 
     Attributes:
         arguments: of its tool.
@@ -46,7 +46,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class ProviderAnswer:
-    """What a provider answered.
+    """A provider's answer.
 
     Attributes:
         results: as its plugin returned them.

@@ -27,7 +27,7 @@ GOOGLE: Final = "google"
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What a provider's tool takes.
+    """The arguments that a provider's tool takes.
 
     Attributes:
         filters: names of its arguments, `since` and `engine` among them.

@@ -21,7 +21,7 @@ Reason = Literal["no_match", "filters_too_restrictive"]
 
 @dataclass(frozen=True, slots=True)
 class Reputation:
-    """What is known about a host.
+    """The reputation of a host.
 
     Attributes:
         tier: how reliable its texts are, by the source of the statement.
@@ -84,7 +84,7 @@ class WebResult:
 
 @dataclass(frozen=True, slots=True)
 class SuggestedAction:
-    """What may find something after a search without results.
+    """A change that may help a search without results.
 
     Attributes:
         action: `broaden_query` where neither of the others can help.
@@ -170,7 +170,7 @@ class Routing:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """What a search found.
+    """The results of a search.
 
     Attributes:
         query: as it was given, cleaned.

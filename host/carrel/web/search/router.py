@@ -245,7 +245,7 @@ class Router:
 
 
 class _Meaning(NamedTuple):
-    """What a kind of failure is for clients.
+    """The code and action of a kind of failure, for clients.
 
     Attributes:
         code: of `contract/v1/errors.json`.

@@ -46,7 +46,7 @@ _GENERATORS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PageClass:
-    """What kind of source a page is.
+    """The class of a page as a source.
 
     Attributes:
         type: one of `SOURCE_TYPES`.

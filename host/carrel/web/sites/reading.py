@@ -30,7 +30,7 @@ _TEXT_SHARE: Final = 0.7
 
 
 class SitePage(NamedTuple):
-    """What a site's plugin read.
+    """A page that a site's plugin read.
 
     Attributes:
         document: rendered.

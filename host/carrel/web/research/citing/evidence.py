@@ -21,7 +21,7 @@ INPUT_TYPES: Final = ("doi", "url", "reference")
 
 @dataclass(slots=True)
 class Evidence:
-    """What sources say of one citation.
+    """The evidence for one citation.
 
     Attributes:
         status: confirmed: a source has the work, or the address leads to a page; not_found: every

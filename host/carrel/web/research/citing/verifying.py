@@ -71,7 +71,7 @@ class CitationVerifier:
 
     @property
     def pages(self) -> Pages | None:
-        """What reads addresses."""
+        """Reads pages; None if the configuration grants none."""
         return self._pages
 
     def verify(self, citation: str, claim: str, call: Call) -> dict[str, Any]:

@@ -87,7 +87,7 @@ class _Box:
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """Of a paper with its label: half the width, and the extent above and below the centre."""
+    """The size of a paper with its label: half the width, the extent above and below the centre."""
 
     half: float
     above: float
