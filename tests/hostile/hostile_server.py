@@ -117,7 +117,7 @@ def serve(certificate: Path) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     listener = socket.create_server(("127.0.0.1", 0), backlog=256)
-    print(listener.getsockname()[1], flush=True)  # noqa: T201 -- to whoever started it
+    print(listener.getsockname()[1], flush=True)  # noqa: T201 -- for the process that started it
     while True:
         connection, _ = listener.accept()
         threading.Thread(target=answer, args=(connection, context), daemon=True).start()

@@ -63,7 +63,7 @@ class SharedBreaker(Breaker):
         self._stored = 0
         self._open_elsewhere_until = 0.0
         self._holds_probe = False
-        #: The last outcome that the store could not be told, with its seconds.
+        #: The last outcome that could not be stored, with its seconds.
         self._untold: tuple[str, float] | None = None
 
     @property

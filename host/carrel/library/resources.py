@@ -1,8 +1,8 @@
 """The resources of the library: all references, one reference, the citation styles.
 
 `library://references` is the library as CSL-JSON, `library://reference/{id}` one reference by key
-or uuid, `library://styles` what `library_cite` takes as style. Clients are told when the file
-changes, whichever program changed it.
+or uuid, `library://styles` what `library_cite` takes as style. Clients are notified when the
+file changes, whichever program changed it.
 """
 
 from __future__ import annotations

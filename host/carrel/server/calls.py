@@ -80,7 +80,7 @@ class ToolCalls:
         self._untrusted: dict[str, bool] = {}
         self._header_arguments: dict[str, bool] = {}
         self.answered = 0
-        #: Counts and records calls; None where nobody looks.
+        #: Counts and records calls; None without an operator's settings.
         self.observer: RequestObserver | None = None
 
     @property

@@ -76,7 +76,7 @@ class ToolboxLoader:
 
     @property
     def of_server(self) -> Toolbox | None:
-        """The server's own toolbox, whoever asks, or None before it is created."""
+        """The server's own toolbox, for any principal, or None before it is created."""
         return self._toolbox
 
     @property

@@ -1,6 +1,6 @@
 """Prepares an entry's texts and names for the index, and a term for the question to it.
 
-The text of a field is folded. Behind it stand the runs of capitals, which match with case, and the
+The text of a field is folded. After it come the runs of capitals, which match with case, and the
 pairs of neighbouring characters of scripts without spaces, because the index knows no shorter texts
 than three characters:
 

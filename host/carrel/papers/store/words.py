@@ -35,6 +35,6 @@ def search_expression(query: str) -> str:
     for part in query.split()[:_MOST]:
         words = _WORD.findall(folded_text(part))
         if words:
-            # The words of one part, as of `x-ray` or of a Chinese name, stand side by side.
+            # The words of one part, as of `x-ray` or of a Chinese name, are adjacent.
             terms.append(f'"{" ".join(words)}" *')
     return " AND ".join(terms)

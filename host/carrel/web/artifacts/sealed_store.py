@@ -71,7 +71,7 @@ class SealedStore:
         def exchange(sealed: bytes | None) -> bytes | None:
             value = None if sealed is None else sealer.open(sealed, name)
             if value is None and sealed is not None:
-                # Sealed with another key: not found here, and left to whoever has that key.
+                # Sealed with another key: not found here, and left for a server with that key.
                 change(None)
                 return sealed
             changed = change(value)

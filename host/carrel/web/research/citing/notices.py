@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from carrel.papers.retractions.result import Retractions, Statement
     from carrel.records import Work
 
-#: Kind of a notice → the kind that is told, the gravest first.
+#: Kind in the result → the kinds of sources' notices that give it, the gravest first.
 _KINDS: Final = (
     ("retraction", RETRACTIONS | {"partial_retraction"}),
     ("expression_of_concern", frozenset({"expression_of_concern"})),

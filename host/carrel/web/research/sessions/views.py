@@ -11,7 +11,7 @@ from .patterns import repeated_failures
 if TYPE_CHECKING:
     from .session import ResearchSession, ResearchStep
 
-#: Steps up to which an answer is in full, and the steps that are told whole.
+#: An answer has all steps up to this number; of more steps it has only the last.
 FULL_STEPS: Final = 8
 LAST_STEPS: Final = 3
 #: Sources that an answer has; the export has all.
