@@ -156,5 +156,5 @@ def test_keys_of_typst_have_their_line_and_column() -> None:
         "#cite(<a" * 4_000,
     ],
 )
-def test_nothing_takes_long(text: str, kind: DocumentKind) -> None:
+def test_repeated_opening_marks_take_little_time(text: str, kind: DocumentKind) -> None:
     find_citations(text, kind)

@@ -196,7 +196,7 @@ def test_what_one_writes_changes_nothing_of_the_other(team: Team) -> None:
         assert team.good(other, "library_list") == before
 
 
-def test_nothing_of_one_is_told_to_the_other(team: Team, server: HttpServer) -> None:
+def test_no_response_to_one_principal_has_data_of_the_other(team: Team, server: HttpServer) -> None:
     """Runs last: everything that the tests above were told, and what a principal can list."""
     for name, other in pairs(team):
         for method in ("tools/list", "resources/list", "resources/templates/list", "prompts/list"):
@@ -230,7 +230,7 @@ def waiting(issuer: Issuer) -> Iterator[HttpServer]:
         yield server
 
 
-def test_nobody_cancels_or_shares_a_running_call_of_another(
+def test_a_principal_cannot_cancel_or_join_the_call_of_another(
     waiting: HttpServer, issuer: Issuer
 ) -> None:
     """Both use the same request id and the same progress token."""

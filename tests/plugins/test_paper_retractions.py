@@ -156,7 +156,7 @@ def test_silence_of_some_and_failure_of_one_is_unknown(answers: Answers, check: 
     assert "openalex" in told["summary"].partition("no whole answer from")[2]
 
 
-def test_nothing_is_stated_only_when_all_have_answered(answers: Answers, check: Any) -> None:
+def test_nothing_stated_requires_an_answer_of_every_source(answers: Answers, check: Any) -> None:
     answers.pubmed = PUBMED.replace("CommentsCorrections", "Removed")
     answers.europe.pop("commentCorrectionList")
     answers.openalex["is_retracted"] = False

@@ -110,7 +110,7 @@ def test_no_byte_can_be_changed(kind: str, signed: dict[str, Signed], data: st.D
 @pytest.mark.requirement("plugin:signed:mutations")
 @each_kind
 @given(data=st.data())
-def test_nothing_can_be_cut_or_put_in(
+def test_a_document_with_a_part_replaced_is_refused(
     kind: str, signed: dict[str, Signed], data: st.DataObject
 ) -> None:
     one = signed[kind]

@@ -266,7 +266,7 @@ class TestEnvironment:
             section, _, key = setting.rpartition(".")
             assert key in RULES[section]
 
-    def test_it_wins_over_the_file(self, env: dict[str, str], tmp_path: Path) -> None:
+    def test_a_variable_overrides_the_file(self, env: dict[str, str], tmp_path: Path) -> None:
         path = write(tmp_path / "c.toml", 'cache_dir = "from-file"')
         config = load_config(path, {**env, "CARREL_CACHE_DIR": str(tmp_path / "from-env")})
         assert config.cache_dir == tmp_path / "from-env"

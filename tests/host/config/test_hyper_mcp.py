@@ -104,7 +104,7 @@ class TestVariables:
             ("file:///$WHERE.wasm", "file:///$WHERE.wasm"),
         ],
     )
-    def test_they_are_filled_in(self, load: Loader, text: str, url: str) -> None:
+    def test_variables_are_replaced(self, load: Loader, text: str, url: str) -> None:
         document = {"plugins": {"one": {"url": text}}}
         assert found(load(document, WHERE="here", EMPTY="")).url == url
 

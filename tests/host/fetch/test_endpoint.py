@@ -205,7 +205,7 @@ def test_a_name_that_resolves_to_metadata_is_denied() -> None:
     assert "endpoint.private" in outcome.grant
 
 
-def test_nothing_listening_is_no_answer() -> None:
+def test_a_closed_port_is_unreachable() -> None:
     outcome = ask(parse_endpoint("http://127.0.0.1:9", private=True))
     assert isinstance(outcome, Failure)
     assert outcome.kind is FailureKind.UNREACHABLE

@@ -219,7 +219,7 @@ class TestSoftware:
 
     NAME = Secret("software", "carrel", (NCBI,), query="tool")
 
-    def test_it_is_attached_in_place_of_the_guests_own(
+    def test_the_software_name_replaces_the_guests_own(
         self, make_harness: MakeHarness, upstream: Upstream
     ) -> None:
         upstream.on("*", Reply(body=b"carrel is a word"))

@@ -88,7 +88,7 @@ class TestGoingOn:
         assert store.read(BLOB.digest) == DATA
         assert not file.exists()
 
-    def test_it_breaks_off_as_often_as_it_likes(
+    def test_a_download_that_breaks_repeatedly_is_resumed_each_time(
         self, staged: Staged, store: PluginStore, file: Path
     ) -> None:
         staged.configure(retries=1)

@@ -132,7 +132,7 @@ class TestVerify:
         return log
 
     @pytest.mark.usefixtures("filled", "log")
-    def test_nothing_is_wrong(self, carrel: Run) -> None:
+    def test_an_intact_log_and_store_are_verified(self, carrel: Run) -> None:
         code, out, err = carrel("verify", "--contents")
         told = json.loads(out)
         assert (code, err) == (0, "")

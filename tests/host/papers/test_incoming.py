@@ -169,6 +169,6 @@ def test_a_large_file_is_never_in_memory(store: PaperStore) -> None:
     assert peak < 2**20
 
 
-def test_what_breaks_a_download_is_not_taken_for_the_disk_s_fault(partial: Path) -> None:
+def test_a_network_error_is_not_reported_as_a_disk_error(partial: Path) -> None:
     with pytest.raises(ConnectionResetError), receiving(partial, KEY):
         raise ConnectionResetError

@@ -88,7 +88,7 @@ def test_one_paper(carrel: Run, tmp_path: Path) -> None:
         ("10.55", 2, "10.55"),
     ],
 )
-def test_what_does_not_come_is_said_with_an_exit_code(
+def test_a_paper_that_cannot_be_fetched_has_an_exit_code_and_a_reason(
     carrel: Run, ref: str, code: int, word: str
 ) -> None:
     found, _, err = carrel(ref)

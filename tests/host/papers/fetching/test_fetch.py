@@ -315,7 +315,9 @@ class TestBrokenConnections:
         part = f"bytes {first}-{len(PDF) - 1}/{len(PDF)}"
         return Reply(206, [self.tag, ("Content-Range", part)], PDF[first:])
 
-    def test_it_is_resumed(self, world: PaperWorld, papers: Papers, upstream: Upstream) -> None:
+    def test_a_broken_download_is_resumed(
+        self, world: PaperWorld, papers: Papers, upstream: Upstream
+    ) -> None:
         broken = Reply(headers=[self.tag], body=PDF, cut=4000)
         doi = world.add("10.5555/x", (PLOS, pdf_reply()))
         world.serve(PLOS, broken, self.rest)

@@ -130,7 +130,7 @@ class TestGrant:
         assert locked.hosts == ("public-web",)
         assert "host: public-web" in first_sight(locked)
 
-    def test_it_is_no_host_to_connect_to(self) -> None:
+    def test_public_web_is_not_among_the_granted_hosts(self) -> None:
         assert granted_hosts(entry(allowed_hosts=("public-web",)), read()) == ()
 
 

@@ -124,7 +124,7 @@ class TestExports:
 
     @pytest.mark.parametrize("format_", ["markdown", "json"])
     @pytest.mark.requirement("web-researcher:export-same")
-    def test_it_is_the_same_but_for_the_time_of_the_export(
+    def test_two_exports_of_a_session_differ_only_in_their_time(
         self, sessions: SessionStore, format_: str
     ) -> None:
         id_ = self.session(sessions)
