@@ -161,11 +161,11 @@ class _Served:
                 reloader.stop()
             end = Countdown(loop, settings.shutdown_seconds)
             app.close_subscriptions()
-            await end.until(CANCEL_AT, transport.settled(), serving, hurry.wait())
+            await end.until(CANCEL_AT, transport.all_answered(), serving, hurry.wait())
             transport.abandon()
             app.calls.cancel_all()
             if not transport.broken:
-                await end.until(DROP_AT, transport.settled(), serving)
+                await end.until(DROP_AT, transport.all_answered(), serving)
             transport.finish()
             if not await end.until(CLOSE_AT, serving):
                 serving.cancel()

@@ -108,7 +108,7 @@ class Transport:
         self._open = False
         self.broken = False
         self.ended = asyncio.Event()
-        self._settled = asyncio.Event()
+        self._all_answered = asyncio.Event()
         self._flushed = asyncio.Event()
         self._flushed.set()
         self.reading = ReadStream(self)
@@ -143,7 +143,7 @@ class Transport:
         self._source.close()
         self._sink.watch()
         self.ended.set()
-        self._check_settled()
+        self._check_all_answered()
 
     def _on_broken(self) -> None:
         self.broken = True
@@ -186,7 +186,7 @@ class Transport:
             if rejection is None:
                 if batch is None and self._takes_fast_path(message):
                     return
-                hook = partial(self._settle_unanswered, message.id)
+                hook = partial(self._drop_unanswered, message.id)
                 metadata = ServerMessageMetadata(on_request_unanswered=hook)
                 self._put(SessionMessage(message, metadata))
                 return
@@ -340,7 +340,7 @@ class Transport:
         self._listening.discard(id_)
         if batch is not None:
             batch.waiting.discard(id_)
-        self._check_settled()
+        self._check_all_answered()
         return batch
 
     def _answer_fast_path(self, id_: RequestId, line: bytes | None) -> None:
@@ -349,7 +349,7 @@ class Transport:
         else:
             self._answer(id_, line)
 
-    async def _settle_unanswered(self, id_: RequestId) -> None:
+    async def _drop_unanswered(self, id_: RequestId) -> None:
         self._leave_unanswered(id_)
 
     def _leave_unanswered(self, id_: RequestId | None) -> None:
@@ -378,13 +378,13 @@ class Transport:
 
     # The end
 
-    def _check_settled(self) -> None:
+    def _check_all_answered(self) -> None:
         if self.ended.is_set() and len(self._in_flight) <= len(self._listening):
-            self._settled.set()
+            self._all_answered.set()
 
-    async def settled(self) -> None:
+    async def all_answered(self) -> None:
         """Waits until input has ended and every request except subscriptions is answered."""
-        await self._settled.wait()
+        await self._all_answered.wait()
 
     async def flushed(self) -> None:
         """Waits until the client has read every line, or is gone."""

@@ -98,7 +98,7 @@ class Gate:
         self._routes = routes
         self._on_refused = on_refused
         self._stopping = asyncio.Event()
-        self._settled = asyncio.Event()
+        self._all_answered = asyncio.Event()
         self._ending: set[asyncio.Future[None]] = set()
         self.in_flight = 0
 
@@ -107,15 +107,15 @@ class Gate:
         self._stopping.set()
         if self._admission is not None:
             self._admission.stop()
-        self._check_settled()
+        self._check_all_answered()
 
-    async def settled(self) -> None:
+    async def all_answered(self) -> None:
         """Waits, after `stop`, until every request is answered."""
-        await self._settled.wait()
+        await self._all_answered.wait()
 
-    def _check_settled(self) -> None:
+    def _check_all_answered(self) -> None:
         if self._stopping.is_set() and not self.in_flight:
-            self._settled.set()
+            self._all_answered.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
@@ -368,7 +368,7 @@ class Gate:
 
     def _landed(self) -> None:
         self.in_flight -= 1
-        self._check_settled()
+        self._check_all_answered()
 
     async def _pass_on(
         self, request: HttpRequest, scope: Scope, receive: Receive, send: Send | None = None

@@ -232,9 +232,9 @@ class _Served:
                 end = Countdown(loop, self._settings.shutdown_seconds)
                 gate.stop()
                 app.close_subscriptions()
-                await end.until(CANCEL_AT, gate.settled(), self._hurry.wait())
+                await end.until(CANCEL_AT, gate.all_answered(), self._hurry.wait())
                 app.calls.cancel_all()
-                await end.until(DROP_AT, gate.settled())
+                await end.until(DROP_AT, gate.all_answered())
                 server.should_exit = metrics.should_exit = True
                 await end.until(CLOSE_AT, serving)
                 await end.until(CLOSE_AT, scraped)
