@@ -10,7 +10,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -137,7 +137,3 @@ def result_of(line: bytes) -> dict[str, Any]:
     assert isinstance(result, dict), line[:2000]
     assert not result.get("isError"), line[:2000]
     return result
-
-
-#: Starts a server and returns a client of it.
-Starter = Callable[[], PipeClient]

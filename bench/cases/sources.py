@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -16,7 +15,6 @@ from bench.workbench import Workbench
 from .scaling import SIZES, in_process
 
 _MEGABYTE = 1_000_000
-_DTD = re.compile(rb'"https?://(dtd\.nlm\.nih\.gov)')
 
 
 def against_python(bench: Workbench) -> Sequence[Row]:

@@ -7,7 +7,7 @@ Without an observer, which is the default, a report costs one comparison with No
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from typing import Literal, NamedTuple, Protocol
 
 #: How a request met the cache: `shared` joined an identical request in flight.
@@ -110,51 +110,6 @@ class Observer(Protocol):
     def circuit_opened(self, plugin: str, upstream: str) -> None:
         """Reports that failures opened an upstream's circuit breaker."""
         ...
-
-
-class NullRun:
-    """Ignores what a run or an attempt reports."""
-
-    def used(self, cpu_seconds: float) -> None:
-        """Ignores the processor time."""
-
-    def sent(self) -> None:
-        """Ignores the end of the wait."""
-
-    def ended(self, result: str) -> None:
-        """Ignores the outcome."""
-
-    def headers(self) -> Mapping[str, str]:
-        """Returns no header."""
-        return {}
-
-
-class NullObserver:
-    """Ignores every report; the base of observers of few kinds."""
-
-    def cache(self, plugin: str, outcome: CacheOutcome) -> None:
-        """See `Observer`."""
-
-    def result_cache_hit(self, plugin: str) -> None:
-        """See `Observer`."""
-
-    def denied(self, denial: Denial) -> None:
-        """See `Observer`."""
-
-    def guest(self, plugin: str, tool: str) -> AbstractContextManager[GuestReport]:
-        """See `Observer`."""
-        del plugin, tool
-        return nullcontext(NullRun())
-
-    def attempt(
-        self, plugin: str, upstream: str, host: str, method: str
-    ) -> AbstractContextManager[AttemptReport]:
-        """See `Observer`."""
-        del plugin, upstream, host, method
-        return nullcontext(NullRun())
-
-    def circuit_opened(self, plugin: str, upstream: str) -> None:
-        """See `Observer`."""
 
 
 _observer: Observer | None = None

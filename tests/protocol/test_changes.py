@@ -99,7 +99,7 @@ def test_a_changed_tool_list_is_announced_as_the_revision_requires(revision: str
             send(id=2, method="ping")
             await output.frame(1)
         before = len(output.frames)
-        await connection.app.notify_tools_changed()
+        await connection.app.notify_changed("tools")
         changed = await output.frame(before)
         assert changed["method"] == "notifications/tools/list_changed"
         await connection.end()
@@ -132,7 +132,7 @@ def test_the_tool_list_is_cached_until_the_tools_change() -> None:
         before = len(looks)
         assert [await listed() for _ in range(3)] == [first] * 3
         assert len(looks) == before
-        await connection.app.notify_tools_changed()
+        await connection.app.notify_changed("tools")
         assert await listed() == first
         assert len(looks) == before + 1
         await connection.end()

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from support.scripted_toolbox import SECRET
 from support.stdio_client import MODERN, StdioClient, error_of
-
-ERRORS = Path(__file__).parents[2] / "contract" / "v1" / "errors.json"
 
 
 @pytest.mark.requirement("result:typed:passed-through")

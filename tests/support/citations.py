@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bench.prose import FAMILY, GIVEN, abstract, pick, title
@@ -24,8 +24,6 @@ from carrel.plugins.roles import RoleSource
 from carrel.records import Work, merge, parse_id
 
 Raw = dict[str, Any]
-#: What a source answers: links, the whole answer, a failure, or what makes one of the arguments.
-Said = list[Raw] | Raw | CarrelError | Callable[[Raw], Any]
 
 
 def paper(doi: str | None = None, **members: Any) -> Raw:

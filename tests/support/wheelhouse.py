@@ -9,8 +9,6 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-_OF_THE_INSTALLER = frozenset({"RECORD", "INSTALLER", "REQUESTED", "direct_url.json"})
-
 
 def needed(name: str) -> dict[str, Distribution]:
     """Returns what an installed package needs here, with its dependencies; not itself."""

@@ -147,10 +147,6 @@ class App:
         )
         return self.sdk.create_initialization_options(changes)
 
-    async def notify_tools_changed(self) -> None:
-        """Notifies every client that the list of tools has changed."""
-        await self.notify_changed("tools")
-
     async def notify_changed(self, what: str, principal: Principal | None = None) -> None:
         """Notifies clients that the list of `tools`, `resources` or `prompts` has changed.
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -55,12 +58,17 @@ def test_the_memory_of_a_running_guest_is_counted(tmp_path: Path, code_folder: P
     )
     seen: list[int] = []
 
-    class Watching(telemetry.NullObserver):
+    class Watching:
+        """Gets the two reports of this call: that a guest runs, and its refused request."""
+
+        def guest(self, _plugin: str, _tool: str) -> AbstractContextManager[Any]:
+            return nullcontext(SimpleNamespace(used=lambda _seconds: None))
+
         def denied(self, _denial: telemetry.Denial) -> None:
             seen.append(process_usage().guest_bytes or 0)
 
     toolbox = Toolbox(config)
-    with telemetry.observing(Watching()):
+    with telemetry.observing(cast("telemetry.Observer", Watching())):
         toolbox.call_sync("sample_echo", {})
     toolbox.close()
     assert 60 * 2**20 <= seen[0] <= 80 * 2**20

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 NAME: Final = "paper_retractions"
 
 _TEXT: Final[Schema] = {"type": "string"}
-_STATEMENT: Final = ("source", "kind", "doi", "pmid", "date", "stated_by")
 _DESCRIPTION: Final = """\
 WHEN TO USE: Check, before citing a paper, whether it was retracted, corrected or is of concern.
 INPUTS: ref.

@@ -27,9 +27,6 @@ MAX_BYTES: Final = 4 * 2**20
 #: for.
 FETCHED, OWN = "doiget", "carrel"
 
-#: Members of `[carrel]` that name the paper.
-_OWN_IDS: Final = ("pmid", "pmcid", "openalex", "s2")
-
 _VERSION = re.compile(r"(\d{1,6})\.(\d{1,6})")
 _YEAR = re.compile(r"(-?\d{1,4})(?:-.*)?")
 
@@ -180,11 +177,6 @@ _KINDS: Final[Mapping[str, type]] = {
     OWN: dict,
 }
 _NAMES: Final[Mapping[type, str]] = {str: "a text", list: "a list of texts", dict: "a table"}
-
-
-def is_too_new(version: str) -> bool:
-    """Returns whether a file of this schema version must not be written to."""
-    return _version(version) > _version(SCHEMA_VERSION)
 
 
 def _version(text: str) -> tuple[int, int]:

@@ -172,11 +172,6 @@ class PaperStore:
         path = self._pdf_path(key)
         return path if path.is_file() else None
 
-    def target_paths(self, identifier: Id) -> tuple[Path, Path]:
-        """Returns where the PDF and the metadata of a paper are, or would be stored."""
-        key = self.key_for(identifier)
-        return self._pdf_path(key), self._metadata_path(key)
-
     def recent(self, limit: int = 50) -> list[PaperSummary]:
         """Returns the papers that were fetched last, the latest first."""
         return self.index.recent(limit) if self._metadata.is_dir() else []

@@ -133,20 +133,6 @@ class Hints:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """One provider that was asked, or passed over.
-
-    Attributes:
-        provider: its name in the configuration.
-        outcome: `ok`, or why it gave no answer: `circuit_open`, `not_configured`, a code of
-            `contract/v1/errors.json`, …
-    """
-
-    provider: str
-    outcome: str
-
-
-@dataclass(frozen=True, slots=True)
 class Routing:
     """Which provider answered.
 
