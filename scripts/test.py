@@ -62,7 +62,7 @@ def get_peers(names: tuple[str, ...], patience: int) -> None:
             environment.say(f"Getting {name}, which tests compare Carrel with.")
             why = peers.get(name, patience)
             if why:
-                environment.say(f"{name} cannot be had: {why}")
+                environment.say(f"{name} cannot be installed: {why}")
 
 
 def run_parts(pytest: list[str], options: list[str]) -> int:

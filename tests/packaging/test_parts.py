@@ -84,7 +84,7 @@ def script(
         check=True,
     )
     code, got, runs = json.loads(done.stdout)
-    assert [one for one in got if f"{one} cannot be had: not today" not in done.stderr] == []
+    assert [one for one in got if f"{one} cannot be installed: not today" not in done.stderr] == []
     return code, got, [run[3:] for run in runs]
 
 

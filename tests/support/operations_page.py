@@ -102,7 +102,7 @@ def invented_view() -> Operations:
                 digest=None,
                 error=LoadError(
                     "theses: oci://registry.example.org/plugins/theses:0.4.0 is not in the lock; "
-                    "to see and approve what it brings: carrel plugin lock theses",
+                    "to review and approve it: carrel plugin lock theses",
                     plugin="theses",
                 ),
             ),

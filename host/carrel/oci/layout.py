@@ -116,7 +116,7 @@ def read_plugin(repository: RepositoryReader, digest: str, *, max_bytes: int) ->
     layers = read_descriptors(body.get("layers"), what, at_most=_MAX_LAYERS)
     wasm, layout = _read_layers(repository, config, layers, what, max_bytes)
     if not wasm.startswith(_MAGIC):
-        raise RegistryError(f"{what} is said to hold WebAssembly, but what it holds is none")
+        raise RegistryError(f"{what} declares a WebAssembly layer whose content is not WebAssembly")
     return PluginArtifact(
         wasm=wasm,
         wasm_digest=_digest_of(wasm),

@@ -76,7 +76,7 @@ class TestLayers:
         [
             ([], "but found no layers"),
             ([(b"x", "text/plain")], "but found text/plain"),
-            ([(b"not wasm", "application/wasm")], "but what it holds is none"),
+            ([(b"not wasm", "application/wasm")], "whose content is not WebAssembly"),
             ([(COMPONENT, "application/wasm"), (OTHER, "application/wasm")], "has 2 components"),
             ([(tar(("readme", b"x")), TAR)], "holds no plugin"),
             ([(b"x" * 600_000, TAR), (b"y" * 600_000, TAR), (b"z" * 999_999, TAR)], "in all"),

@@ -195,8 +195,7 @@ def require_locked(name: str, locked: LockEntry | None, found: LockEntry) -> Non
 def not_locked(name: str, url: str) -> LockError:
     """Returns the error of a plugin from a registry that is not approved."""
     return LockError(
-        f"{name}: {url} is not in the lock; to see and approve what it brings: "
-        f"carrel plugin lock {name}",
+        f"{name}: {url} is not in the lock; to review and approve it: carrel plugin lock {name}",
         plugin=name,
     )
 

@@ -79,7 +79,9 @@ def module_manifest(
         except ValueError as fault:
             faults.append(f"allowed_hosts: {fault}")
     if faults:
-        raise LoadError(f"{name}: what it offers is refused: {'; '.join(faults[:20])}", plugin=name)
+        raise LoadError(
+            f"{name}: its lists or hosts are refused: {'; '.join(faults[:20])}", plugin=name
+        )
     return Manifest(
         contract=contract,
         name=name,
