@@ -24,7 +24,7 @@ from .engine import new_engine
 from .ffi import Code
 from .host_functions import define_imports
 from .imports import imports_contract_only
-from .inline import KEPT_INLINE, InlineWorkers
+from .inline import RESIDENT_BYTES_INLINE, InlineWorkers
 from .instance import Execution
 from .pending import Pending
 from .principal_shares import PrincipalShares
@@ -87,7 +87,9 @@ class Sandboxed:
 
         def make_inline_worker() -> Worker:
             # Never waits for a permit: callers decide how many of their threads parse.
-            return Worker(stack_bytes, CpuPermit(CpuPermits()), define, kept=KEPT_INLINE)
+            return Worker(
+                stack_bytes, CpuPermit(CpuPermits()), define, resident_bytes=RESIDENT_BYTES_INLINE
+            )
 
         self._threads = WorkerThreads(name, workers, make_worker, shares)
         self._inline = InlineWorkers(make_inline_worker, min(workers, at_once()))

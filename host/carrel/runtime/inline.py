@@ -15,18 +15,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from .cpu_permits import PermitPool
-from .pool import KEPT
+from .pool import RESIDENT_BYTES
 from .worker import Worker
 
-#: Bytes of guest memory that a worker keeps: enough for documents of 10 MB and their results.
-#: Faulting these pages in again takes a fifth of the parsing time.
-KEPT_INLINE = 32 * 2**20
+#: Bytes of guest memory that stay resident in a worker: enough for documents of 10 MB and their
+#: results. Faulting these pages in again takes a fifth of the parsing time.
+RESIDENT_BYTES_INLINE = 32 * 2**20
 #: Seconds for which a thread that parses one document after another may overtake those that wait;
 #: less than a caller's patience. Waking another thread for each document left the processors idle
 #: for a fifth of the time.
 _BARGING = 0.08
 #: Documents of at least this size need more guest memory than other workers keep.
-_LARGE = KEPT // 4
+_LARGE = RESIDENT_BYTES // 4
 
 
 class InlineWorkers:

@@ -197,20 +197,20 @@ class Runtime:
         """Returns the code of `identity`, from the cache or newly compiled."""
         require_options(name)
         key = code_key(identity, self._settings.stack_bytes)
-        path = self._kept(key, name)
+        path = self._cached(key, name)
         if path is not None:
             return path
         on_compile()
         claim = self._claim(key)
         try:
-            path = self._kept(key, name)
+            path = self._cached(key, name)
             if path is not None:  # another process has compiled it
                 return path
             code = self._compiled(
                 name, component_bytes(), nice, unless=None if claim is not None else key
             )
             if code is None:
-                path = self._kept(key, name)
+                path = self._cached(key, name)
                 if path is None:
                     raise LoadError(f"{name}: not compiled; the server is stopping", plugin=name)
                 return path
@@ -220,7 +220,7 @@ class Runtime:
             if claim is not None:
                 claim.release()
 
-    def _kept(self, key: str, name: str) -> Path | None:
+    def _cached(self, key: str, name: str) -> Path | None:
         """Returns the cache entry, if wasmtime loads it."""
         path = self._cache.find(key)
         if path is not None:

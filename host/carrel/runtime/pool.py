@@ -17,7 +17,7 @@ from .ffi import set_pool
 
 #: Bytes of guest memory that stay resident: enough for documents of 2 MB, their results and
 #: intermediate data. Pages beyond are returned to the system.
-KEPT = 8 * 2**20
+RESIDENT_BYTES = 8 * 2**20
 #: Address space of a pool: two memories with guard pages, and as much for the GC heap.
 _ADDRESSES = 14 * 2**30
 
@@ -40,19 +40,19 @@ _ROOM = {
 }
 
 
-def pooled_engine(stack_bytes: int, kept: int = KEPT) -> wasmtime.Engine | None:
+def pooled_engine(stack_bytes: int, resident_bytes: int = RESIDENT_BYTES) -> wasmtime.Engine | None:
     """Returns an engine with a pool for one instance, or None.
 
     None if the pool's addresses cannot be reserved, or the public interface is in use (`ffi`).
 
     Args:
         stack_bytes: wasm stack of a guest.
-        kept: bytes of guest memory that stay resident.
+        resident_bytes: bytes of guest memory that are not returned to the system.
     """
     if not _addresses_are_free():
         return None
     config = guest_config(stack_bytes)
-    if not set_pool(config, {**_ROOM, "linear_memory_keep_resident": kept}):
+    if not set_pool(config, {**_ROOM, "linear_memory_keep_resident": resident_bytes}):
         return None
     return wasmtime.Engine(config)
 

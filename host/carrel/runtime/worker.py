@@ -16,7 +16,7 @@ from .ffi import Linker
 from .host_functions import define_imports
 from .instance import Execution
 from .memory import give_back
-from .pool import KEPT
+from .pool import RESIDENT_BYTES
 from .worker_state import Loaded, WorkerState
 
 #: Creates a worker's linker and defines the guests' imports; see `define_imports`.
@@ -30,7 +30,7 @@ class Worker(WorkerState):
         stack_bytes: wasm stack of a guest.
         permit: the CPU permit of its executions.
         define: defines what guests import.
-        kept: bytes of a guest's memory that stay with it.
+        resident_bytes: bytes of guest memory that are not returned to the system.
     """
 
     def __init__(
@@ -39,10 +39,13 @@ class Worker(WorkerState):
         permit: CpuPermit,
         define: Define = define_imports,
         *,
-        kept: int = KEPT,
+        resident_bytes: int = RESIDENT_BYTES,
     ) -> None:
         super().__init__(
-            stack_bytes, permit, lambda engine: define(engine, self._current), kept=kept
+            stack_bytes,
+            permit,
+            lambda engine: define(engine, self._current),
+            resident_bytes=resident_bytes,
         )
         self._loaded: Loaded | None = None
         self._execution: Execution | None = None

@@ -15,7 +15,7 @@ from .documents import ENTRY
 from .engine import new_engine
 from .ffi import Code, Export, Linker, Store
 from .imports import SOURCE, imports_contract_only
-from .pool import KEPT, pooled_engine
+from .pool import RESIDENT_BYTES, pooled_engine
 from .traps import TABLE_ELEMENTS
 
 FUNCTIONS = ("describe", "call", "parse")
@@ -47,7 +47,7 @@ class WorkerState:
         stack_bytes: wasm stack of a guest.
         permit: the CPU permit of its executions.
         make_linker: defines what guests import.
-        kept: bytes of a guest's memory that stay with it.
+        resident_bytes: bytes of guest memory that are not returned to the system.
 
     Attributes:
         clock: seconds of processor time of the thread; of the wall clock where the platform has no
@@ -63,11 +63,11 @@ class WorkerState:
         permit: CpuPermit,
         make_linker: Callable[[wasmtime.Engine], Linker],
         *,
-        kept: int = KEPT,
+        resident_bytes: int = RESIDENT_BYTES,
     ) -> None:
         self._make_linker = make_linker
         self._stack_bytes = stack_bytes
-        self._use(pooled_engine(stack_bytes, kept) or new_engine(stack_bytes))
+        self._use(pooled_engine(stack_bytes, resident_bytes) or new_engine(stack_bytes))
         self.move_here()
         self.permit = permit
         self.memories = 1
