@@ -16,7 +16,7 @@ import pytest
 from carrel.errors import BusyError, Cancelled, CarrelError, DeadlineExceeded, LimitExceeded, Trap
 from carrel.exchange import Call, Limits
 from carrel.runtime.component import PluginReport, SandboxedComponent
-from carrel.runtime.cpu_permits import at_once, processors
+from carrel.runtime.cpu_permits import permit_count, processors
 from carrel.runtime.ffi import INTERFACE
 from carrel.text.utf8 import Utf8
 from support.fetch_harness import until
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.alone
 
 PROCESSORS = processors()
 MIB = 2**20
-WORKERS = at_once()
+WORKERS = permit_count()
 LOOP = "(loop $again (br $again))"
 #: Returns for the document "{}", loops for a longer one.
 LOOP_IF_LONG = f"(if (i32.gt_u (local.get $text_length) (i32.const 2)) (then {LOOP}))"

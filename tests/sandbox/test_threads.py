@@ -12,7 +12,7 @@ import pytest
 
 from carrel.exchange import Call, Outcome, Request, Response
 from carrel.runtime import threads
-from carrel.runtime.cpu_permits import Park, at_once
+from carrel.runtime.cpu_permits import Park, permit_count
 from carrel.runtime.instance import OfflineFetcher
 from carrel.runtime.pending import Pending
 from carrel.runtime.principal_shares import PrincipalShares
@@ -23,7 +23,7 @@ from support.guests import guest
 from .conftest import AnsweringFetcher, Load
 
 #: Calls of a component that run at once without waiting for an upstream.
-RUNNING = 2 * at_once() + 1
+RUNNING = 2 * permit_count() + 1
 #: Threads that a component has by default.
 LIMIT = 16
 #: Computes for about a millisecond.

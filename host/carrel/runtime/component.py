@@ -18,7 +18,7 @@ from carrel.exchange import Call, Fetcher, Limits
 from carrel.text.utf8 import Utf8
 
 from .allowance import LogAllowance
-from .cpu_permits import CpuPermit, CpuPermits, Park, at_once
+from .cpu_permits import CpuPermit, CpuPermits, Park, permit_count
 from .documents import ENTRY, entry_arguments
 from .engine import new_engine
 from .ffi import Code
@@ -92,7 +92,7 @@ class Sandboxed:
             )
 
         self._threads = WorkerThreads(name, workers, make_worker, shares)
-        self._inline = InlineWorkers(make_inline_worker, min(workers, at_once()))
+        self._inline = InlineWorkers(make_inline_worker, min(workers, permit_count()))
         ticker.on_interval(self._threads.look_for_late)
         ticker.when_idle(self._inline.let_go_of_large)
 

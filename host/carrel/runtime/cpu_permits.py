@@ -37,7 +37,7 @@ def processors() -> int:
         return os.cpu_count() or 1
 
 
-def at_once() -> int:
+def permit_count() -> int:
     """Returns the number of CPU permits of one component."""
     return max(2, processors())
 
@@ -50,7 +50,7 @@ class CpuPermits:
     """
 
     def __init__(self) -> None:
-        count = at_once()
+        count = permit_count()
         self.free = PermitPool(count)
         self.slow = PermitPool(count)
         self.next = PermitPool(1)

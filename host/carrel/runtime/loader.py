@@ -21,7 +21,7 @@ from .child import NICE
 from .codecache import Claim, CodeCache, code_key
 from .component import Sandboxed, SandboxedComponent
 from .contract_version import require_contract
-from .cpu_permits import at_once
+from .cpu_permits import permit_count
 from .documents import exports_documents, with_entry
 from .engine import new_engine, require_options
 from .ffi import INTERFACE, Code
@@ -74,7 +74,7 @@ class Runtime:
         self._settings = settings
         self._cache = CodeCache(settings.code_folder)
         self._ticker = Ticker()
-        self._shares = PrincipalShares(at_once())
+        self._shares = PrincipalShares(permit_count())
         self._lock = threading.Lock()
         self._components: list[Sandboxed] = []
         self._closed = threading.Event()

@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 
 from carrel.principal import share_of
 
-from .cpu_permits import Park, at_once
+from .cpu_permits import Park, permit_count
 from .memory import give_back
 from .principal_shares import Dispatching, PrincipalShares
 from .worker import Worker
@@ -114,7 +114,7 @@ class WorkerThreads:
     ) -> None:
         self._name = name
         self._limit = limit
-        self._most_running = running or 2 * at_once() + 1
+        self._most_running = running or 2 * permit_count() + 1
         self._make_worker = make_worker
         self._shares = shares
         self._short = short
