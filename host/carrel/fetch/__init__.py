@@ -1,10 +1,11 @@
 """Mediated fetch: the only code that opens connections.
 
-Each request and each redirect hop passes these steps in order: parse the URL once (`url`), check it
-against manifest and grant (`policy`), attach identity and secrets (`identity`), look into the cache
-(`cache`), join an identical request (`engine`), wait for a slot (`upstream_queue`,
-`token_buckets`), resolve the name and check every address (`resolve`), connect (`connect`), send
-and read under limits (`http1`, `decode`), retry or not (`retry`), log one line (`requestlog`).
+A request passes these steps in order: parse the URL once (`url`), check it against manifest and
+grant (`policy`), look into the cache (`cache`), join an identical request (`batches`), attach
+identity and secrets (`identity`), wait for a slot (`upstream_queue`, `token_buckets`), resolve the
+name and check every address (`resolve`), connect (`connect`), send and read under limits (`http1`,
+`decode`), retry or not (`retry`), log one line (`requestlog`). Each redirect hop is checked like a
+request (`redirects`).
 `record` wraps a fetcher to record its exchanges or replay them.
 
 Names are imported when they are first used: parsing a document needs `decode` alone.

@@ -49,8 +49,8 @@ from .url import Target, UrlFault, parse_url
 if TYPE_CHECKING:
     from carrel.state.redis_server import RedisServer
 
+    from .batches import BatchRunner, FetchBatch, LoopThread
     from .connect import Dialer
-    from .engine import Engine, FetchBatch, LoopThread
     from .resolve import Resolver
 
 #: Plans of a plugin's requests that are cached, and the characters of the longest one.
@@ -89,7 +89,7 @@ class FetchClient:
         self._jitter = jitter
         self._lock = threading.Lock()
         self._loop: LoopThread | None = None
-        self._engine: Engine | None = None
+        self._runner: BatchRunner | None = None
         self._closed = False
         self._server: RedisServer | None = None
         if settings.redis is not None:
@@ -132,11 +132,11 @@ class FetchClient:
         with self._lock:
             if self._closed:
                 return None
-            if self._loop is None or self._engine is None:
-                from .engine import Engine, LoopThread
+            if self._loop is None or self._runner is None:
+                from .batches import BatchRunner, LoopThread
 
                 self._loop = LoopThread("carrel-fetch")
-                self._engine = Engine(
+                self._runner = BatchRunner(
                     self.settings,
                     resolver=self._resolver,
                     dialer=self._dialer,
@@ -144,13 +144,13 @@ class FetchClient:
                     jitter=self._jitter,
                     server=self._server,
                 )
-            return self._loop.submit(self._engine.run(batch))
+            return self._loop.submit(self._runner.run(batch))
 
     def upstreams(self) -> list[telemetry.UpstreamState]:
         """Returns the pace and the breaker of every upstream that was asked. Thread-safe."""
         with self._lock:
-            engine = self._engine
-        return [] if engine is None else engine.upstreams()
+            runner = self._runner
+        return [] if runner is None else runner.upstreams()
 
     def close(self) -> None:
         """Cancels running requests, closes connections and files. Idempotent."""
@@ -158,11 +158,11 @@ class FetchClient:
             if self._closed:
                 return
             self._closed = True
-            loop, engine = self._loop, self._engine
-            self._loop = self._engine = None
+            loop, runner = self._loop, self._runner
+            self._loop = self._runner = None
             caches = list(self._caches.values())
-        if loop is not None and engine is not None:
-            loop.submit(engine.aclose()).result(timeout=10)
+        if loop is not None and runner is not None:
+            loop.submit(runner.aclose()).result(timeout=10)
             loop.stop()
         for cache in caches:
             cache.close()
@@ -397,7 +397,7 @@ class PluginFetcher:
 
     def _travel(self, pending_requests: list[PendingRequest], call: Call) -> list[Outcome | None]:
         """Runs the requests on the background thread and waits, reporting progress."""
-        from .engine import FetchBatch
+        from .batches import FetchBatch
 
         batch = FetchBatch(call, pending_requests)
         running = self._client.start(batch)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from carrel.fetch.engine import Coalescer
+from carrel.fetch.batches import Coalescer
 
 
 def test_identical_concurrent_requests_are_coalesced() -> None:

@@ -1,4 +1,4 @@
-"""The part of the fetch layer that runs on the event loop."""
+"""Runs batches of requests on the event loop; coalesces identical ones, caches responses."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class FetchBatch:
         return f"{counted}, {waits}"
 
 
-class Engine:
+class BatchRunner:
     """Runs batches; used on the event loop only."""
 
     def __init__(
