@@ -104,7 +104,7 @@ class FairScheduler:
         if self._processor() - self._step_began >= STEP_SECONDS:
             await asyncio.sleep(0)
 
-    async def turn(self, partition: str) -> None:
+    async def wait_for_step(self, partition: str) -> None:
         """Waits for the next step of a partition that is not the built-in plugins'."""
         pause = self.charge(partition, 0.0)
         if pause > 0:
@@ -177,7 +177,7 @@ class _Steps(Generic[T]):
         while True:
             if partition and fault is None:
                 try:
-                    yield from scheduler.turn(partition).__await__()
+                    yield from scheduler.wait_for_step(partition).__await__()
                 except BaseException as raised:  # noqa: BLE001 -- passed on to the coroutine
                     fault = raised
             scheduler.begin_step()

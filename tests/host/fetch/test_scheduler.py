@@ -124,7 +124,7 @@ class TestCoroutines:
 
         run(whole)
 
-    def test_a_cancellation_does_not_wait_for_a_turn(self) -> None:
+    def test_a_cancellation_does_not_wait_for_a_step(self) -> None:
         async def whole() -> None:
             scheduler = FairScheduler()
             waiting = asyncio.create_task(scheduler.run("a", asyncio.sleep(60)))
