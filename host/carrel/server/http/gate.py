@@ -255,9 +255,9 @@ class Gate:
                 if request.principal is not None:
                     session.widen(request.principal)
             if is_request:
-                flying = stack.enter_context(self._flying(request, session))
+                counted = stack.enter_context(self._counted(request, session))
                 # A client may send its next request before the SDK has returned.
-                request.on_finished = flying.close
+                request.on_finished = counted.close
                 if plain is not None and await plain.serve(request, message, session, wants):
                     return
             elif plain is not None and session is not None:
@@ -349,7 +349,7 @@ class Gate:
             await asyncio.sleep(0)  # others are served before the call is started
         return message
 
-    def _flying(self, request: HttpRequest, session: HttpSession | None) -> ExitStack:
+    def _counted(self, request: HttpRequest, session: HttpSession | None) -> ExitStack:
         """Counts a request until it is answered, and keeps its id from being used twice."""
         id_, stack = str(request.id), ExitStack()
         if self._allowances is not None and request.principal is not None:
@@ -363,10 +363,10 @@ class Gate:
             session.ids.add(id_)
             stack.callback(session.ids.discard, id_)
         self.in_flight += 1
-        stack.callback(self._landed)
+        stack.callback(self._answered)
         return stack
 
-    def _landed(self) -> None:
+    def _answered(self) -> None:
         self.in_flight -= 1
         self._check_all_answered()
 
