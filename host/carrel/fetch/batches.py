@@ -155,7 +155,7 @@ class BatchRunner:
         pending, call = batch.pending_requests[index], batch.call
         started = self._clock.monotonic()
         try:
-            finished, led = await self._travel(pending, index == 0)
+            finished, led = await self._run_coalesced(pending, index == 0)
         except Exception as fault:  # noqa: BLE001 -- a bug of ours must not raise through wasm
             # The place only: an exception's text may contain what was being sent.
             where = "".join(traceback.format_tb(fault.__traceback__))
@@ -189,7 +189,7 @@ class BatchRunner:
             )
         batch.outcomes[index] = outcome
 
-    async def _travel(self, pending: PendingRequest, first: bool) -> tuple[Finished, bool]:
+    async def _run_coalesced(self, pending: PendingRequest, first: bool) -> tuple[Finished, bool]:
         key: Hashable = (pending.key, pending.policy, pending.cap, pending.refresh)
         starting = pending.phase
         pending.phase = _joined

@@ -226,7 +226,7 @@ class PluginFetcher:
                 places.append(place)
         outcomes += [None] * (len(requests) - len(outcomes))
         if pending_requests and not call.has_ended():
-            for place, outcome in zip(places, self._travel(pending_requests, call), strict=True):
+            for place, outcome in zip(places, self._run(pending_requests, call), strict=True):
                 outcomes[place] = outcome
         return [
             failures.not_made(request.url) if outcome is None else outcome
@@ -255,7 +255,7 @@ class PluginFetcher:
         if not isinstance(pending, PendingRequest):
             return pending
         pending.sink = sink
-        [outcome] = self._travel([pending], call)
+        [outcome] = self._run([pending], call)
         return failures.not_made(url) if outcome is None else outcome
 
     def waiting(self) -> int:
@@ -395,7 +395,7 @@ class PluginFetcher:
             cache=self._cache,
         )
 
-    def _travel(self, pending_requests: list[PendingRequest], call: Call) -> list[Outcome | None]:
+    def _run(self, pending_requests: list[PendingRequest], call: Call) -> list[Outcome | None]:
         """Runs the requests on the background thread and waits, reporting progress."""
         from .batches import FetchBatch
 
