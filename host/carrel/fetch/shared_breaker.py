@@ -64,7 +64,7 @@ class SharedBreaker(Breaker):
         self._open_elsewhere_until = 0.0
         self._holds_probe = False
         #: The last outcome that could not be stored, with its seconds.
-        self._untold: tuple[str, float] | None = None
+        self._unstored: tuple[str, float] | None = None
 
     @property
     def wait(self) -> float:
@@ -74,9 +74,9 @@ class SharedBreaker(Breaker):
     async def consult(self, slot: Slot) -> float:
         """See `Breaker`."""
         self._stored = slot.failures
-        untold, self._untold = self._untold, None
-        if untold is not None:
-            await self._ask(*untold)
+        unstored, self._unstored = self._unstored, None
+        if unstored is not None:
+            await self._ask(*unstored)
         elif slot.circuit_seconds > 0 or slot.failures < self._limit:
             return self._opened_elsewhere(slot.circuit_seconds)
         wait = await self._ask("probe", _PROBE_SECONDS)
@@ -89,11 +89,11 @@ class SharedBreaker(Breaker):
 
     async def _ask(self, outcome: str, seconds: float) -> float:
         return await asyncio.get_running_loop().run_in_executor(
-            self._executor, self._tell, outcome, seconds
+            self._executor, self._report, outcome, seconds
         )
 
     def succeeded(self) -> None:
-        """See `Breaker`; told if anything is to be forgotten."""
+        """See `Breaker`; stored if anything is to be forgotten."""
         if self._stored or self._failures:
             self._submit("succeeded")
         self._stored = 0
@@ -116,15 +116,15 @@ class SharedBreaker(Breaker):
 
     def _submit(self, outcome: str, seconds: float = 0.0) -> None:
         try:
-            self._executor.submit(self._tell, outcome, seconds)
+            self._executor.submit(self._report, outcome, seconds)
         except RuntimeError:
-            log.debug("%s: %s is not told: the process ends", self._upstream, outcome)
+            log.debug("%s: %s is not stored: the process ends", self._upstream, outcome)
 
-    def _tell(self, outcome: str, seconds: float) -> float:
+    def _report(self, outcome: str, seconds: float) -> float:
         try:
             return self._store.report(self._upstream, outcome, seconds)
         except StateError as fault:
-            log.debug("%s: %s is not told: %s", self._upstream, outcome, fault.message)
+            log.debug("%s: %s is not stored: %s", self._upstream, outcome, fault.message)
             if outcome != "probe":
-                self._untold = (outcome, seconds)
+                self._unstored = (outcome, seconds)
             return 0.0

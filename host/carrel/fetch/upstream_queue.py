@@ -109,8 +109,8 @@ class UpstreamQueue:
         self._pause = ""
         self._paused_until = 0.0
         #: When the pause ends that the store does not know of yet; 0 if there is none.
-        self._untold_until = 0.0
-        self._teller: asyncio.Task[None] | None = None
+        self._unstored_until = 0.0
+        self._storing: asyncio.Task[None] | None = None
         #: Until when a slower pace that the upstream declared is kept, if nothing renews it.
         self._declared_until = 0.0
 
@@ -126,7 +126,7 @@ class UpstreamQueue:
             self._in_flight == 0
             and self._driver is None
             and not self._taking
-            and not self._untold_until
+            and not self._unstored_until
             and now >= max(self._next_slot, self._paused_until, self._declared_until)
         )
 
@@ -243,7 +243,7 @@ class UpstreamQueue:
         end = min(latest, self._clock.monotonic() + _STORE_PATIENCE)
         while True:
             try:
-                await self._tell_pause()
+                await self._store_pause()
                 slot = await self._ask(
                     self._buckets.take, self.upstream, self._interval, self._burst
                 )
@@ -270,34 +270,34 @@ class UpstreamQueue:
         )
         self._paused_until = self._clock.monotonic() + seconds
         self._next_slot = max(self._next_slot, self._clock.monotonic() + seconds)
-        self._untold_until = max(self._untold_until, self._paused_until)
+        self._unstored_until = max(self._unstored_until, self._paused_until)
         try:
-            await self._tell_pause()
+            await self._store_pause()
         except PaceUnknownError:
-            if self._teller is None:
-                self._teller = asyncio.create_task(self._tell_later())
+            if self._storing is None:
+                self._storing = asyncio.create_task(self._store_pause_later())
 
-    async def _tell_later(self) -> None:
-        """Tells the store of a pause when it can be used again."""
+    async def _store_pause_later(self) -> None:
+        """Stores a pause when the store can be used again."""
         try:
-            while self._untold_until:
+            while self._unstored_until:
                 try:
-                    await self._tell_pause()
+                    await self._store_pause()
                 except PaceUnknownError as fault:
                     await self._clock.sleep(fault.seconds)
         finally:
-            self._teller = None
+            self._storing = None
 
-    async def _tell_pause(self) -> None:
-        """Tells the store of a pause that it does not know of yet."""
-        until = self._untold_until
+    async def _store_pause(self) -> None:
+        """Stores a pause that the store does not know of yet."""
+        until = self._unstored_until
         left = until - self._clock.monotonic()
         if until and left > 0:
             await self._ask(
                 self._buckets.penalise, self.upstream, self._interval, self._burst, left
             )
-        if self._untold_until == until:
-            self._untold_until = 0.0
+        if self._unstored_until == until:
+            self._unstored_until = 0.0
 
     async def leave(self, granted: GrantedSlot) -> None:
         """Moves the slot to now, when the request is about to be sent after connecting.

@@ -88,17 +88,17 @@ class Clients:
         """
         for client in self._of(principal):
             if what == "tools":
-                self._tell(client.session.send_tool_list_changed())
+                self._send(client.session.send_tool_list_changed())
             elif what == "resources":
-                self._tell(client.session.send_resource_list_changed())
+                self._send(client.session.send_resource_list_changed())
             elif client.declared_prompts:
-                self._tell(client.session.send_prompt_list_changed())
+                self._send(client.session.send_prompt_list_changed())
 
     def notify_updated(self, uri: str, principal: Principal | None = None) -> None:
         """Notifies the subscribers of a document, of one principal or all, that it has changed."""
         for client in self._of(principal):
             if uri in client.documents:
-                self._tell(client.session.send_resource_updated(uri))
+                self._send(client.session.send_resource_updated(uri))
 
     def _of(self, principal: Principal | None) -> list[_Client]:
         found = self._clients.values()
@@ -117,7 +117,7 @@ class Clients:
         self._client(ctx).documents.discard(str(params.uri))
         return EmptyResult()
 
-    def _tell(self, sending: Coroutine[Any, Any, None]) -> None:
+    def _send(self, sending: Coroutine[Any, Any, None]) -> None:
         """Sends a notification in a task, because one client may not read."""
         telling = asyncio.get_running_loop().create_task(_within(sending, _SECONDS))
         self._telling.add(telling)

@@ -300,11 +300,11 @@ class ThreadSink:
                 while left:
                     left = left[os.write(self._fd, left) :]
             except OSError:
-                self._tell(self._broke)
+                self._call_on_loop(self._broke)
                 return
-            self._tell(self._wrote, len(data))
+            self._call_on_loop(self._wrote, len(data))
 
-    def _tell(self, callback: Callable[..., None], *args: int) -> None:
+    def _call_on_loop(self, callback: Callable[..., None], *args: int) -> None:
         try:
             self._loop.call_soon_threadsafe(callback, *args)
         except RuntimeError:

@@ -40,7 +40,7 @@ class ProgressRelay:
         self._lock = threading.Lock()
         self._latest: Report | None = None
         self._most = -math.inf
-        self._told: Report | None = None
+        self._sent_last: Report | None = None
         self._counting = False
         self._closed = False
         self._last = -math.inf
@@ -93,9 +93,9 @@ class ProgressRelay:
     def _flush(self) -> None:
         with self._lock:
             latest, self._latest = self._latest, None
-        if latest is None or self._closed or latest == self._told:
+        if latest is None or self._closed or latest == self._sent_last:
             return
-        self._told = latest
+        self._sent_last = latest
         done, total, message = latest
         if self._counting or done <= self._last:
             self._count(_with_numbers(latest))
@@ -106,10 +106,10 @@ class ProgressRelay:
 
     def _beat(self) -> None:
         seconds = f"still working after {self._loop.time() - self._started:.0f} s"
-        if self._told is None:
+        if self._sent_last is None:
             self._count(seconds)
             return
-        done, total, message = self._told
+        done, total, message = self._sent_last
         if total is None or done < total:
             self._count(f"{seconds}: {message}" if message else seconds)
 

@@ -230,7 +230,7 @@ class Toolbox:
         self._require(name)
         entry = self._entry(name)
         if entry.host is None:
-            self._plugin_set.plugin(entry.tool.plugin, on_compile=_compile_teller(on_progress))
+            self._plugin_set.plugin(entry.tool.plugin, on_compile=_compile_reporter(on_progress))
         return self._start(entry, name, arguments, on_progress, started).result()
 
     def linked(self, result: Result) -> Result:
@@ -538,8 +538,8 @@ class Toolbox:
         plugin = self._entry(name).tool.plugin
         ready = self._plugin_set.loaded(plugin)
         if ready is None:
-            tell = _compile_teller(on_progress)
-            ready = await run_in_thread(self._plugin_set.plugin, plugin, tell)
+            report = _compile_reporter(on_progress)
+            ready = await run_in_thread(self._plugin_set.plugin, plugin, report)
         return ready
 
     def _start(
@@ -572,6 +572,6 @@ class Toolbox:
         return start()
 
 
-def _compile_teller(on_progress: ProgressHandler | None) -> Callable[[], None] | None:
+def _compile_reporter(on_progress: ProgressHandler | None) -> Callable[[], None] | None:
     """Returns a function that reports to the client that its call waits for the compiler."""
     return None if on_progress is None else lambda: on_progress(0, None, COMPILING)

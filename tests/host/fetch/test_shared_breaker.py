@@ -29,8 +29,8 @@ class Inline(Executor):
         return done
 
 
-class Told:
-    """A store that notes what it is told."""
+class RecordingStore:
+    """A store that records the outcomes reported to it."""
 
     def __init__(self) -> None:
         self.outcomes: list[str] = []
@@ -44,7 +44,7 @@ class Told:
         return self.probe_wait if outcome == "probe" else 0.0
 
 
-def make(store: Told, clock: StillClock) -> SharedBreaker:
+def make(store: RecordingStore, clock: StillClock) -> SharedBreaker:
     return SharedBreaker(
         "a", store, Inline(), failures=2, seconds=60.0, clock=clock, jitter=lambda: 0.5
     )
@@ -55,7 +55,7 @@ def consult(breaker: SharedBreaker, **slot: Any) -> float:
 
 
 def test_a_circuit_that_another_replica_opened_is_open_here() -> None:
-    clock, store = StillClock(), Told()
+    clock, store = StillClock(), RecordingStore()
     breaker = make(store, clock)
     assert breaker.wait == 0
     assert consult(breaker, circuit_seconds=30.0, failures=2) == 30.0
@@ -66,7 +66,7 @@ def test_a_circuit_that_another_replica_opened_is_open_here() -> None:
 
 
 def test_an_ordinary_request_tells_nothing() -> None:
-    store = Told()
+    store = RecordingStore()
     breaker = make(store, StillClock())
     for _ in range(3):
         assert consult(breaker) == 0
@@ -76,7 +76,7 @@ def test_an_ordinary_request_tells_nothing() -> None:
 
 
 def test_failures_are_shared_and_a_success_resets_them() -> None:
-    store = Told()
+    store = RecordingStore()
     breaker = make(store, StillClock())
     breaker.failed()
     assert consult(breaker, failures=1) == 0
@@ -87,7 +87,7 @@ def test_failures_are_shared_and_a_success_resets_them() -> None:
 
 
 def test_one_replica_probes_after_the_pause() -> None:
-    store = Told()
+    store = RecordingStore()
     breaker = make(store, StillClock())
     assert consult(breaker, failures=2) == 0
     breaker.abandoned()
@@ -99,7 +99,7 @@ def test_one_replica_probes_after_the_pause() -> None:
 
 
 def test_an_outcome_is_reported_with_the_next_request_after_a_store_failure() -> None:
-    store = Told()
+    store = RecordingStore()
     breaker = make(store, StillClock())
     assert consult(breaker, failures=2) == 0
     store.gone = True
@@ -110,7 +110,7 @@ def test_an_outcome_is_reported_with_the_next_request_after_a_store_failure() ->
 
 
 def test_without_the_store_the_breaker_is_the_process_s_own() -> None:
-    clock, store = StillClock(), Told()
+    clock, store = StillClock(), RecordingStore()
     store.gone = True
     breaker = make(store, clock)
     for _ in range(2):
