@@ -162,7 +162,7 @@ def test_command(  # noqa: PLR0917 - click hands all of them by name
                 complain("\n".join(_lines(outcome)))
         for line in _skipped_lines(report):
             complain(line)
-        write_json(_told(report))
+        write_json(_to_json(report))
     else:
         for line in _skipped_lines(report):
             complain(line)
@@ -250,7 +250,7 @@ def _summary(report: Report) -> str:
     return f"{report.plugin}: {', '.join(counts)} in {report.seconds:.2f} s"
 
 
-def _told(report: Report) -> dict[str, Any]:
+def _to_json(report: Report) -> dict[str, Any]:
     return {
         "plugin": report.plugin,
         "digest": f"sha256:{report.digest}",

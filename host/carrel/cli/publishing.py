@@ -63,7 +63,7 @@ def push_command(
         "wasm_digest": package.wasm_digest,
         "size": package.size,
     }
-    _tell(told, title="published", as_json=as_json)
+    _show(told, title="published", as_json=as_json)
     return OK
 
 
@@ -122,7 +122,7 @@ def pull_command(
     if output is not None:
         _write(output, artifact.wasm)
         told["output"] = str(output)
-    _tell(told, title="fetched", as_json=as_json)
+    _show(told, title="fetched", as_json=as_json)
     return OK
 
 
@@ -220,7 +220,7 @@ def _write(path: Path, data: bytes) -> None:
         raise StorageError(str(path), error.strerror or str(error)) from error
 
 
-def _tell(told: dict[str, Any], *, title: str, as_json: bool) -> None:
+def _show(told: dict[str, Any], *, title: str, as_json: bool) -> None:
     if as_json or not stdout_is_terminal():
         write_json(told)
         return

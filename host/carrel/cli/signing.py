@@ -98,7 +98,7 @@ def sign_command(
         "layout": "legacy" if legacy else "bundle",
         "key": fingerprint(private.public_key()),
     }
-    _tell(told, title="signed", as_json=as_json)
+    _show(told, title="signed", as_json=as_json)
     return OK
 
 
@@ -160,7 +160,7 @@ def verify_command(
         **_named(where, digest),
         "signer": {"kind": signer.kind, "name": signer.name, "issuer": signer.issuer},
     }
-    _tell(told, title="verified", as_json=as_json)
+    _show(told, title="verified", as_json=as_json)
     return OK
 
 
@@ -196,7 +196,7 @@ def generate_command(
         "public_key": str(public),
         "key": fingerprint(key.public_key()),
     }
-    _tell(told, title="made", as_json=as_json)
+    _show(told, title="made", as_json=as_json)
     return OK
 
 
@@ -310,7 +310,7 @@ def _write_new(path: Path, data: bytes, *, mode: int) -> None:
         file.write(data)
 
 
-def _tell(told: dict[str, Any], *, title: str, as_json: bool) -> None:
+def _show(told: dict[str, Any], *, title: str, as_json: bool) -> None:
     if as_json or not stdout_is_terminal():
         write_json(told)
         return

@@ -102,7 +102,7 @@ def _read_all(
                 raise
             code = FAILED
             if jsonl or wanted.text_format == "json":
-                write_json_text(f'{{"file":{json.dumps(name)},"error":{_told(error)}}}')
+                write_json_text(f'{{"file":{json.dumps(name)},"error":{_json_text(error)}}}')
             else:
                 report(error, as_json=session.options.json_errors)
     return code
@@ -114,7 +114,7 @@ def _show(name: str, read: ReadDocument, wanted: _Wanted, *, jsonl: bool, severa
         return
     part = wanted.part(read)
     if jsonl:
-        write_json_text(f'{{"file":{json.dumps(name)},{_told(_line(read, part))[1:]}')
+        write_json_text(f'{{"file":{json.dumps(name)},{_json_text(_line(read, part))[1:]}')
         return
     shown = printable(name, 300).encode("utf-8", "replace").decode()
     heading = f"==> {shown} <==\n\n" if several else ""
@@ -129,7 +129,7 @@ def _show(name: str, read: ReadDocument, wanted: _Wanted, *, jsonl: bool, severa
 
 def _show_json(name: str, read: ReadDocument, *, several: bool) -> None:
     if several:
-        write_json_text(f'{{"file":{json.dumps(name)},"result":{_told(read.document)}}}')
+        write_json_text(f'{{"file":{json.dumps(name)},"result":{_json_text(read.document)}}}')
     elif stdout_is_terminal():
         from carrel.cli.results import show_result
 
@@ -160,6 +160,6 @@ def _continuation(part: DocumentPart) -> str:
     return f"\n[{shown}; the next part: --from {part.next}]\n"
 
 
-def _told(value: CarrelError | dict[str, Any]) -> str:
+def _json_text(value: CarrelError | dict[str, Any]) -> str:
     plain = value.to_dict() if isinstance(value, CarrelError) else value
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), default=str)

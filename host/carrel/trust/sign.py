@@ -102,8 +102,8 @@ def _referrer(repository: RepositoryWriter, signed: Document, layer: Descriptor)
             "schemaVersion": 2,
             "mediaType": MANIFEST,
             "artifactType": bundles.MEDIA_TYPE,
-            "config": _told(config, _EMPTY),
-            "layers": [_told(layer, bundles.MEDIA_TYPE)],
+            "config": _to_json(config, _EMPTY),
+            "layers": [_to_json(layer, bundles.MEDIA_TYPE)],
             "subject": {
                 "mediaType": signed.media_type,
                 "digest": signed.digest,
@@ -135,7 +135,7 @@ def _sign_older(
     layer = repository.put_blob(payload, SIMPLE_SIGNING)
     tag = older_tag(digest)
     layers = _older_layers(repository, tag)
-    layers.append({**_told(layer, SIMPLE_SIGNING), "annotations": annotations})
+    layers.append({**_to_json(layer, SIMPLE_SIGNING), "annotations": annotations})
     config = _compact(
         {
             "architecture": "",
@@ -147,7 +147,7 @@ def _sign_older(
     manifest = {
         "schemaVersion": 2,
         "mediaType": MANIFEST,
-        "config": _told(repository.put_blob(config, _CONFIG), _CONFIG),
+        "config": _to_json(repository.put_blob(config, _CONFIG), _CONFIG),
         "layers": layers,
     }
     return repository.put_manifest(_compact(manifest), MANIFEST, tag)
@@ -168,7 +168,7 @@ def _older_layers(repository: RepositoryWriter, tag: str) -> list[dict[str, Any]
     return layers
 
 
-def _told(descriptor: Descriptor, media_type: str) -> dict[str, Any]:
+def _to_json(descriptor: Descriptor, media_type: str) -> dict[str, Any]:
     return {"mediaType": media_type, "digest": descriptor.digest, "size": descriptor.size}
 
 

@@ -29,7 +29,7 @@ def backups_command(session: Session, as_json: bool) -> int:
 
     def work() -> int:
         config = library_config(session)
-        found = [_told(path) for path in library_file(config).backups.all()]
+        found = [_to_json(path) for path in library_file(config).backups.all()]
         if is_plain(as_json):
             write_json({"library": str(config.library.file), "backups": found})
             return OK
@@ -76,7 +76,7 @@ def restore_command(session: Session, name: str) -> int:
     return library_exit(session, work)
 
 
-def _told(path: Path) -> dict[str, Any]:
+def _to_json(path: Path) -> dict[str, Any]:
     known = path.stat()
     moment = datetime.strptime(path.name.split(".")[0], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
     return {

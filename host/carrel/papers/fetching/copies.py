@@ -55,7 +55,7 @@ class CopyDownloader:
             Cancelled: the call was cancelled.
         """
         for _ in range(2):  # once more where the rest that was requested is not there
-            with call.part(call.remaining, _teller(candidate, call)) as own:
+            with call.part(call.remaining, _progress_of(candidate, call)) as own:
                 sink = PdfSink(file, candidate.url, own)
                 try:
                     outcome = self._download(candidate, sink, own)
@@ -105,7 +105,7 @@ class CopyDownloader:
         return self._plugins.downloader(rule_of(key, hosts_of(key, self._config)))
 
 
-def _teller(candidate: Candidate, call: Call) -> ProgressHandler:
+def _progress_of(candidate: Candidate, call: Call) -> ProgressHandler:
     """Returns a handler that names the host of a copy in front of its progress."""
     host = urlsplit(candidate.url).hostname or "the copy's host"
 

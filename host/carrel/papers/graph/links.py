@@ -224,10 +224,10 @@ def _attempt(name: str, tallies: Sequence[SourceTally]) -> dict[str, Any]:
         outcome = "consulted_failed"
     else:
         outcome = "consulted_no_record"
-    return attempt(name, outcome, "; ".join(_told(one) for one in asked))
+    return attempt(name, outcome, "; ".join(_described(one) for one in asked))
 
 
-def _told(tally: SourceTally) -> str:
+def _described(tally: SourceTally) -> str:
     text = f"{tally.role}: {tally.links} links"
     if tally.refused:
         text += f", {tally.refused} records refused"

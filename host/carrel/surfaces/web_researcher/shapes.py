@@ -70,14 +70,14 @@ def _some(given: Arguments) -> Json:
     return clamped(snake_arguments(given), "num_results", 1, _MOST)
 
 
-def _told(_given: Arguments, result: Json) -> Json:
+def _result_of(_given: Arguments, result: Json) -> Json:
     """Returns a result under the document's names."""
     told: Json = camel_deep(without(result, _OWN))
     return told
 
 
 def _counted(given: Arguments, result: Json) -> Json:
-    return {**_told(given, result), **requested(given, _MOST)}
+    return {**_result_of(given, result), **requested(given, _MOST)}
 
 
 def _search_result(given: Arguments, result: Json) -> Json:
@@ -144,12 +144,12 @@ SHAPES: Final[Mapping[str, Shape]] = {
     "scrape_page": Shape(page_arguments, page_result, fail, page_link, page_metadata),
     "search_and_scrape": Shape(_some, _together_result, fail, _together_link, metadata),
     "academic_search": Shape(_some, _counted, fail, meta=metadata),
-    "sequential_search": Shape(snake_arguments, _told, fail),
-    "get_research_session": Shape(snake_arguments, _told, fail),
-    "research_export": Shape(snake_arguments, _told, fail, _export_link),
-    "format_bibliography": Shape(_sources, _told, fail),
+    "sequential_search": Shape(snake_arguments, _result_of, fail),
+    "get_research_session": Shape(snake_arguments, _result_of, fail),
+    "research_export": Shape(snake_arguments, _result_of, fail, _export_link),
+    "format_bibliography": Shape(_sources, _result_of, fail),
     "citation_graph": Shape(graph_arguments, graph_result, fail),
     "paper_fulltext": Shape(fulltext_arguments, fulltext_result, fail),
-    "verify_citation": Shape(snake_arguments, _told, fail),
-    "audit_bibliography": Shape(_sources, _told, fail),
+    "verify_citation": Shape(snake_arguments, _result_of, fail),
+    "audit_bibliography": Shape(_sources, _result_of, fail),
 }

@@ -124,7 +124,7 @@ def search_and_read(
         kept = [one for one in read if _is_relevant(request.query, one.page)]
         left_out, read = len(read) - len(kept), kept
     read.sort(key=lambda one: (-one.scores.overall, one.found.url))
-    data = _told(request, found, read, failures)
+    data = _to_json(request, found, read, failures)
     if left_out:
         data["filtered_out"] = left_out
     data["summary"] = {
@@ -150,7 +150,7 @@ def _is_relevant(query: str, page: PageText) -> bool:
     return not terms or len(terms & set(terms_of(page.text))) / len(terms) >= _RELEVANT
 
 
-def _told(
+def _to_json(
     request: TogetherRequest,
     found: FoundPages,
     read: Sequence[_Read],

@@ -182,7 +182,7 @@ class AcademicSearch:
         complete = all(one.outcome in _SETTLED for one in result.sources)
         totals = [one.total for one in result.sources if one.total is not None]
         total = max([len(result.works), *totals])
-        return self._told(request, papers, source, total, result), complete
+        return self._to_json(request, papers, source, total, result), complete
 
     def _papers(
         self, request: AcademicRequest, works: Sequence[FoundWork], call: Call
@@ -252,9 +252,9 @@ class AcademicSearch:
         if request.pdf_only:
             papers = [one for one in papers if "pdf_url" in one]
         mark_doubtful(papers)
-        return self._told(request, papers, "web_search", len(found.pages), found), True
+        return self._to_json(request, papers, "web_search", len(found.pages), found), True
 
-    def _told(
+    def _to_json(
         self,
         request: AcademicRequest,
         papers: list[dict[str, Any]],

@@ -70,7 +70,7 @@ def audit(
         if isinstance(evidence, CarrelError):
             reason = f"it was not checked: {printable(evidence.message, 200)}"
             evidence = Evidence(reason=reason)  # noqa: PLW2901 - what is known of the entry
-        told.append(_told(number, entry, evidence))
+        told.append(_to_json(number, entry, evidence))
     counts = dict.fromkeys(_COUNTS.values(), 0)
     for one in told:
         for flag in one["flags"]:
@@ -156,7 +156,7 @@ def _searched(entry: AuditEntry, verifier: CitationVerifier, call: Call) -> Evid
     return evidence
 
 
-def _told(number: int, entry: AuditEntry, evidence: Evidence) -> dict[str, Any]:
+def _to_json(number: int, entry: AuditEntry, evidence: Evidence) -> dict[str, Any]:
     flags = []
     if evidence.notice is not None and evidence.notice["retracted"]:
         flags.append("retracted")

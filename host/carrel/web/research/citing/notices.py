@@ -23,7 +23,7 @@ def status_of(found: Retractions) -> dict[str, Any] | None:
     for kind, meant in _KINDS:
         stated = [one for one in found.statements if one.kind in meant]
         if stated:
-            return _told(kind, _fullest(stated))
+            return _to_json(kind, _fullest(stated))
     return None
 
 
@@ -45,7 +45,7 @@ def _fullest(stated: list[Statement]) -> Statement:
     return max(stated, key=lambda one: (one.date is not None, one.doi is not None))
 
 
-def _told(kind: str, one: Statement) -> dict[str, Any]:
+def _to_json(kind: str, one: Statement) -> dict[str, Any]:
     return _members(kind, one.date, one.doi, one.stated_by or one.source)
 
 
