@@ -256,6 +256,24 @@ def test_a_released_permit_may_be_taken_before_the_woken_thread_runs() -> None:
     assert done.wait(10)
 
 
+def test_a_thread_that_was_overtaken_is_not_woken_for_each_release() -> None:
+    permits = PermitPool(1, barging=60)
+    assert permits.acquire()
+    done = waiting_on(permits)
+    waiter = permits._waiting[0]
+    woken = []
+    for _ in range(2):
+        with no_thread_switches():
+            permits.release()
+            woken.append(waiter.woken)
+            assert permits.try_acquire()
+        while not waiter.overtaken:
+            time.sleep(0.001)
+    assert woken == [True, False]
+    permits.release()
+    assert done.wait(10), "it looks for a free permit without being woken"
+
+
 def test_a_thread_that_waited_for_long_is_handed_the_permit() -> None:
     permits = PermitPool(1, barging=0.01)
     assert permits.acquire()

@@ -12,6 +12,7 @@ creating one takes almost no CPU time.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
@@ -27,6 +28,8 @@ LONG = 0.1
 _QUICK = 0.005
 #: Niceness of deprioritised threads; 19 would starve them on a busy machine.
 _NICE = 10
+#: Seconds after which a thread that was woken in vain looks for a free permit again.
+_RETRY = 0.01
 
 
 def processors() -> int:
@@ -60,7 +63,7 @@ class CpuPermits:
 class _Waiter:
     """A thread in the queue for a permit; the pool's lock guards it."""
 
-    __slots__ = ("granted", "owner", "since", "wake", "woken")
+    __slots__ = ("granted", "overtaken", "owner", "since", "wake", "woken")
 
     def __init__(self, owner: str) -> None:
         self.owner = owner
@@ -68,6 +71,7 @@ class _Waiter:
         self.wake.acquire()
         self.since = time.monotonic()
         self.woken = False
+        self.overtaken = False
         self.granted = False
 
 
@@ -76,7 +80,9 @@ class PermitPool:
 
     Handing a permit to a thread that sleeps leaves a processor idle until that thread runs. With
     `barging`, a released permit is free for any thread, and the first of the queue is only woken;
-    once that thread has waited for `barging` seconds, the permit is handed to it.
+    once that thread has waited for `barging` seconds, the permit is handed to it. A thread that was
+    woken and found no permit is not woken again for a free one, but looks every 10 ms: waking it
+    for each release would interrupt a guest and take the GIL in vain.
 
     An owner holds at most its share (`carrel.principal.share_of`). One that holds no permit need
     not wait for the others: it gets one beyond `count`. As many of the next that are released are
@@ -108,18 +114,20 @@ class PermitPool:
             seconds: longest wait; without end if None.
             owner: for whom; `release` gets the same.
         """
-        waiter = _Waiter(owner)
         with self._lock:
             if self._takes(owner):
                 return True
+            waiter = _Waiter(owner)
             self._waiting.append(waiter)
         try:
             while True:
-                left = -1.0 if seconds is None else waiter.since + seconds - time.monotonic()
-                woken = waiter.wake.acquire(timeout=left if seconds is None else max(0.0, left))
-                if self._admit(waiter, last=not woken):
+                left = math.inf if seconds is None else waiter.since + seconds - time.monotonic()
+                pause = min(left, _RETRY) if waiter.overtaken else left
+                woken = waiter.wake.acquire(timeout=-1 if pause == math.inf else max(0.0, pause))
+                last = not woken and pause == left
+                if self._admit(waiter, last=last):
                     return True
-                if not woken:
+                if last:
                     return False
         except BaseException:
             if self._admit(waiter, last=True):
@@ -164,7 +172,7 @@ class PermitPool:
                 self._held[first.owner] += 1
             else:
                 self._count += 1
-            if not first.woken:
+            if not first.woken and (first.granted or not first.overtaken):
                 first.woken = True
                 first.wake.release()
 
@@ -182,6 +190,7 @@ class PermitPool:
             if self._takes(waiter.owner):
                 self._waiting.remove(waiter)
                 return True
+            waiter.overtaken = True
             if last:
                 self._waiting.remove(waiter)
         return False
