@@ -152,6 +152,16 @@ def test_only_later_events_of_the_same_stream_are_replayed() -> None:
     assert replay(other, first) == ([], None), "an event of another session"
 
 
+@pytest.mark.parametrize(
+    "spelled", ["01", " 1", "+1", "\u0661", "1" * 21, "0" * 19 + "1" + "9" * 5000]
+)
+def test_an_event_has_one_id(spelled: str) -> None:
+    events = EventLog(HttpConfig()).session()
+    assert store(events, "1", None) == ["1"]
+    assert not events.knows(spelled)
+    assert replay(events, spelled) == ([], None)
+
+
 def test_events_are_limited_in_number_bytes_and_age() -> None:
     now = [0.0]
     settings = HttpConfig(max_events=3, max_event_bytes=5000, event_seconds=10)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from carrel.server.http.refusals import REFUSALS
-from support.http_server import HttpServer, in_session, modern_headers, request
+from support.http_server import HttpServer, events, in_session, modern_headers, request
 
 pytestmark = pytest.mark.long("servers")
 
@@ -114,7 +114,8 @@ def test_a_stream_needs_a_client_that_accepts_one(server: HttpServer) -> None:
 
 def test_an_unknown_event_cannot_be_resumed_from(server: HttpServer) -> None:
     session = server.initialize()
-    for last in ("999999", "abc", "-1", "1" * 500):
+    known = str(events(server.call("echo", session=session).text)[-1][0])
+    for last in ("999999", "abc", "-1", "1" * 500, f"0{known}", known.zfill(20) + "9" * 5000):
         headers = {**in_session(session), "accept": "*/*", "last-event-id": last}
         refused(server, server.http.get(server.url, headers=headers), "event-gone")
 

@@ -23,6 +23,8 @@ from carrel.principal import LOCAL
 
 #: Bytes that an event takes besides its message.
 _OVERHEAD = 200
+#: Digits of an event's number, far more than a server counts to.
+_MOST_DIGITS = 20
 
 
 #: A message; the JSON text of a response; None for an event without data.
@@ -140,7 +142,7 @@ class SessionEvents(EventStore):
     def knows(self, event_id: str) -> bool:
         """Returns whether the events after this one can be replayed."""
         self._log.expire()
-        return event_id.isascii() and event_id.isdigit() and int(event_id[:20]) in self.numbers
+        return _number(event_id) in self.numbers
 
     async def replay_events_after(
         self, last_event_id: str, send_callback: EventCallback
@@ -152,7 +154,7 @@ class SessionEvents(EventStore):
         """
         if not self.knows(last_event_id):
             return None
-        last = int(last_event_id)
+        last = _number(last_event_id)
         stream = self.numbers[last]
         if await self._send_after(last, stream, send_callback):
             return None
@@ -214,6 +216,12 @@ class SessionEvents(EventStore):
             self._log.drop(number)
         for stream in list(self._open):
             self._release(stream)
+
+
+def _number(event_id: str) -> int:
+    """Returns the number of an event; 0, which none has, for what is no id of this server."""
+    digits = event_id.isascii() and event_id.isdigit() and len(event_id) <= _MOST_DIGITS
+    return int(event_id) if digits and not event_id.startswith("0") else 0
 
 
 def _as_message(kept: JSONRPCMessage | bytes) -> JSONRPCMessage:
