@@ -99,15 +99,20 @@ def test_a_session_in_use_does_not_expire_and_an_idle_one_does() -> None:
         assert server.call("echo", session=session).status_code == 404
 
 
-def test_an_id_is_in_use_until_the_call_of_a_vanished_client_ends(server: HttpServer) -> None:
-    session = server.initialize()
-    vanish(server, session, {"name": "wait", "arguments": {"key": "id"}}, 5)
+@pytest.mark.parametrize("again", [{}, {"progressToken": 2}], ids=["plain", "sdk"])
+@pytest.mark.parametrize("first", [{}, {"progressToken": 1}], ids=["plain", "sdk"])
+def test_an_id_is_in_use_until_the_call_of_a_vanished_client_ends(
+    server: HttpServer, first: dict[str, Any], again: dict[str, Any]
+) -> None:
+    session, key = server.initialize(), f"id {first} {again}"
+    vanish(server, session, {"name": "wait", "arguments": {"key": key}, "_meta": first}, 5)
     time.sleep(0.3)
-    again = server.call("echo", session=session, id_=5)
-    assert (again.status_code, again.json()["error"]["code"]) == (400, -32600)
-    server.call("release", {"key": "id"})
+    call = request("tools/call", {"name": "echo", "arguments": {}, "_meta": again}, id_=5)
+    refused = server.post(call, headers=in_session(session))
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, -32600)
+    server.call("release", {"key": key})
     end = time.monotonic() + 10
-    while server.call("echo", session=session, id_=5).status_code != 200:
+    while server.post(call, headers=in_session(session)).status_code != 200:
         assert time.monotonic() < end
 
 

@@ -132,12 +132,17 @@ class SessionEvents(EventStore):
         self.principal = principal
         self.has_error = False
         self.numbers: dict[int, str] = {}
+        #: Stream of each call that runs → what is called when it has ended.
+        self._unanswered: dict[str, Callable[[], object]] = {}
         self._open: dict[str, asyncio.Future[None]] = {}
 
     async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
         """Keeps an event, and returns its id."""
         self.has_error = self.has_error or isinstance(message, JSONRPCError)
-        return str(self._log.add(self, stream_id, message))
+        event = str(self._log.add(self, stream_id, message))
+        if isinstance(message, JSONRPCResponse | JSONRPCError):
+            self.answered(stream_id)
+        return event
 
     def knows(self, event_id: str) -> bool:
         """Returns whether the events after this one can be replayed."""
@@ -186,6 +191,23 @@ class SessionEvents(EventStore):
             event.message, JSONRPCResponse | JSONRPCError | bytes
         )
 
+    # Calls that run, whether or not their clients are there
+
+    def expect(self, stream: str) -> None:
+        """Notes that a request is served, until `answered`."""
+        self._unanswered[stream] = _nothing
+
+    def answered(self, stream: str) -> None:
+        """Notes that a request's call has ended."""
+        self._unanswered.pop(stream, _nothing)()
+
+    def when_answered(self, stream: str, then: Callable[[], object]) -> None:
+        """Calls `then` when a request's call has ended, at once if it has."""
+        if stream in self._unanswered:
+            self._unanswered[stream] = then
+        else:
+            then()
+
     # Streams of plain calls, whose only message is the response
 
     def start_stream(self, stream: str) -> str:
@@ -216,6 +238,12 @@ class SessionEvents(EventStore):
             self._log.drop(number)
         for stream in list(self._open):
             self._release(stream)
+        for stream in list(self._unanswered):
+            self.answered(stream)
+
+
+def _nothing() -> None:
+    """Stands for what nobody waits for."""
 
 
 def _number(event_id: str) -> int:

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.config import HttpConfig, ServerConfig
@@ -350,7 +351,9 @@ class Gate:
         return message
 
     def _flying(self, request: HttpRequest, session: HttpSession | None) -> ExitStack:
-        """Counts a request until it is answered, and keeps its id from being used twice."""
+        """Counts a request until it is answered, and keeps its id from being used twice until its
+        call has ended too.
+        """
         id_, stack = str(request.id), ExitStack()
         if self._allowances is not None and request.principal is not None:
             if self._allowances.is_full(request.principal):
@@ -361,10 +364,20 @@ class Gate:
                 stack.close()
                 raise Refused("id-in-use")
             session.ids.add(id_)
-            stack.callback(session.ids.discard, id_)
+            session.events.expect(id_)
+            stack.callback(self._release, request, session, id_)
         self.in_flight += 1
         stack.callback(self._landed)
         return stack
+
+    @staticmethod
+    def _release(request: HttpRequest, session: HttpSession, id_: str) -> None:
+        """Frees the id of a request that is answered, or whose client is gone: the call of such a
+        client continues, and its response must not be taken for that of another request.
+        """
+        if not request.vanished:
+            session.events.answered(id_)
+        session.events.when_answered(id_, partial(session.ids.discard, id_))
 
     def _landed(self) -> None:
         self.in_flight -= 1

@@ -51,7 +51,7 @@ class HttpSession:
         id: the value of `Mcp-HttpSession-Id`.
         principal: the only one who may use it.
         events: kept for resuming streams.
-        ids: ids of unanswered requests.
+        ids: ids of unanswered requests, those of clients that are gone included.
         scopes: of all tokens that it was used with.
     """
 
