@@ -11,7 +11,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.config import HttpConfig, ServerConfig
@@ -351,33 +350,36 @@ class Gate:
         return message
 
     def _flying(self, request: HttpRequest, session: HttpSession | None) -> ExitStack:
-        """Counts a request until it is answered, and keeps its id from being used twice until its
-        call has ended too.
+        """Counts a request until it is answered. Counts it for its principal, and keeps its id from
+        being used twice, until its call has ended too.
         """
-        id_, stack = str(request.id), ExitStack()
+        id_, stack, held = str(request.id), ExitStack(), ExitStack()
+        if session is not None and id_ in session.ids:
+            raise Refused("id-in-use")
         if self._allowances is not None and request.principal is not None:
             if self._allowances.is_full(request.principal):
                 raise Refused("too-many-own-requests")
-            stack.enter_context(self._allowances.in_flight(request.principal))
+            held.enter_context(self._allowances.in_flight(request.principal))
         if session is not None:
-            if id_ in session.ids:
-                stack.close()
-                raise Refused("id-in-use")
             session.ids.add(id_)
+            held.callback(session.ids.discard, id_)
             session.events.expect(id_)
-            stack.callback(self._release, request, session, id_)
+        stack.callback(self._release, request, session, held)
         self.in_flight += 1
         stack.callback(self._landed)
         return stack
 
     @staticmethod
-    def _release(request: HttpRequest, session: HttpSession, id_: str) -> None:
-        """Frees the id of a request that is answered, or whose client is gone: the call of such a
-        client continues, and its response must not be taken for that of another request.
+    def _release(request: HttpRequest, session: HttpSession | None, held: ExitStack) -> None:
+        """Frees what a request holds. In a session, the call of a client that is gone continues:
+        its response must not be taken for another's, and it still counts for its principal.
         """
+        if session is None:
+            held.close()
+            return
         if not request.vanished:
-            session.events.answered(id_)
-        session.events.when_answered(id_, partial(session.ids.discard, id_))
+            session.events.answered(str(request.id))
+        session.events.when_answered(str(request.id), held.close)
 
     def _landed(self) -> None:
         self.in_flight -= 1
