@@ -152,6 +152,46 @@ def test_only_later_events_of_the_same_stream_are_replayed() -> None:
     assert replay(other, first) == ([], None), "an event of another session"
 
 
+@pytest.mark.anyio
+async def test_what_comes_while_a_stream_is_replayed_is_sent_too() -> None:
+    """A response that a replay misses is never sent, and its client waits for it."""
+    events = EventLog(HttpConfig()).session()
+    events.expect("1")
+    first = await events.store_event("1", None)
+    await events.store_event("1", note())
+    found: list[str | None] = []
+
+    async def take(event: EventMessage) -> None:
+        found.append(event.event_id)
+        if len(found) < 3:
+            await events.store_event("1", note())
+        elif len(found) == 3:
+            await events.store_event("1", response(1))
+
+    assert await events.replay_events_after(first, take) is None
+    assert found == ["2", "3", "4", "5"]
+
+
+@pytest.mark.anyio
+async def test_the_replay_of_a_running_call_goes_on_until_its_response() -> None:
+    events = EventLog(HttpConfig()).session()
+    events.expect("1")
+    first = await events.store_event("1", None)
+    found: list[str | None] = []
+
+    async def take(event: EventMessage) -> None:
+        found.append(event.event_id)
+
+    replaying = asyncio.ensure_future(events.replay_events_after(first, take))
+    for message in (note(), response(1)):
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not replaying.done()
+        await events.store_event("1", message)
+    assert await replaying is None
+    assert found == ["2", "3"]
+
+
 @pytest.mark.parametrize(
     "spelled", ["01", " 1", "+1", "\u0661", "1" * 21, "0" * 19 + "1" + "9" * 5000]
 )

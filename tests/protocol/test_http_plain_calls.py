@@ -154,6 +154,7 @@ def test_a_response_is_replayed_to_all_who_wait_for_it() -> None:
     async def run() -> list[list[Any]]:
         log = EventLog(HttpConfig())
         kept = log.session()
+        kept.expect("1")
         first = kept.start_stream("1")
         found: list[list[Any]] = [[], []]
 
@@ -170,6 +171,7 @@ def test_a_response_is_replayed_to_all_who_wait_for_it() -> None:
         await asyncio.sleep(0)
         left.cancel()  # one client leaves; the others still wait
         assert kept.end_stream("1", line) is not None
+        kept.answered("1")
         await asyncio.gather(*waiting)
         assert log.bytes >= len(line)
         kept.clear()
@@ -183,7 +185,7 @@ def test_a_stream_that_the_sdk_serves_instead_is_forgotten() -> None:
     async def run() -> None:
         log = EventLog(HttpConfig())
         kept = log.session()
-        kept.forget_stream("1", kept.start_stream("1"))
+        kept.forget_stream(kept.start_stream("1"))
         assert (len(log), log.bytes) == (0, 0)
 
     asyncio.run(run())

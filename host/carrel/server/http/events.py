@@ -134,7 +134,8 @@ class SessionEvents(EventStore):
         self.numbers: dict[int, str] = {}
         #: Stream of each call that runs → what is called when it has ended.
         self._unanswered: dict[str, Callable[[], object]] = {}
-        self._open: dict[str, asyncio.Future[None]] = {}
+        #: Set and replaced when an event is kept or a call ends.
+        self._news = asyncio.Event()
 
     async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
         """Keeps an event, and returns its id."""
@@ -142,6 +143,8 @@ class SessionEvents(EventStore):
         event = str(self._log.add(self, stream_id, message))
         if isinstance(message, JSONRPCResponse | JSONRPCError):
             self.answered(stream_id)
+        else:
+            self._tell()
         return event
 
     def knows(self, event_id: str) -> bool:
@@ -154,6 +157,9 @@ class SessionEvents(EventStore):
     ) -> str | None:
         """Sends the events of the same stream after this one.
 
+        The stream of a running call is sent from here until its response: the SDK would miss what
+        comes between the last kept event and the first that it sends itself.
+
         Returns:
             The stream to continue with; None if its response was sent, or nothing is known.
         """
@@ -161,28 +167,30 @@ class SessionEvents(EventStore):
             return None
         last = _number(last_event_id)
         stream = self.numbers[last]
-        if await self._send_after(last, stream, send_callback):
+        last = await self._send_after(last, stream, send_callback)
+        if self._ends(last):
             return None
-        running = self._open.get(stream)
-        if running is None:
+        if stream not in self._unanswered:
             return stream
-        # Not awaited itself, because cancelling this task would cancel it for other streams.
-        await asyncio.wait({running})
-        await self._send_after(last, stream, send_callback)
+        while stream in self._unanswered:
+            await self._news.wait()
+            last = await self._send_after(last, stream, send_callback)
         return None
 
-    async def _send_after(self, last: int, stream: str, send_callback: EventCallback) -> bool:
-        """Sends the kept events of a stream; returns whether one of them, or `last`, ends it."""
-        if self._ends(last):
-            return True
-        for number in [one for one, name in self.numbers.items() if one > last and name == stream]:
+    async def _send_after(self, last: int, stream: str, send_callback: EventCallback) -> int:
+        """Sends the kept events of a stream up to that which ends it, those included that are kept
+        while others are sent; returns the number of the last.
+        """
+        while not self._ends(last):
+            later = (one for one, name in self.numbers.items() if one > last and name == stream)
+            number = next(later, None)
+            if number is None:
+                break
             event = self._log.find(number)
-            if event is None or event.message is None:
-                continue
-            await send_callback(EventMessage(_as_message(event.message), str(number)))
-            if self._ends(number):
-                return True
-        return False
+            if event is not None and event.message is not None:
+                await send_callback(EventMessage(_as_message(event.message), str(number)))
+            last = number
+        return last
 
     def _ends(self, number: int) -> bool:
         """Returns whether an event is the response that ends its stream."""
@@ -200,6 +208,7 @@ class SessionEvents(EventStore):
     def answered(self, stream: str) -> None:
         """Notes that a request's call has ended."""
         self._unanswered.pop(stream, _nothing)()
+        self._tell()
 
     def when_answered(self, stream: str, then: Callable[[], object]) -> None:
         """Calls `then` when a request's call has ended, at once if it has."""
@@ -212,32 +221,25 @@ class SessionEvents(EventStore):
 
     def start_stream(self, stream: str) -> str:
         """Keeps an event without data, so that the stream can be resumed; returns its id."""
-        self._open[stream] = asyncio.get_running_loop().create_future()
         return str(self._log.add(self, stream, None))
 
     def end_stream(self, stream: str, line: bytes | None) -> str | None:
         """Keeps the response, and returns its event's id; None if there is none."""
-        event = None if line is None else str(self._log.add(self, stream, line))
-        self._release(stream)
-        return event
+        return None if line is None else str(self._log.add(self, stream, line))
 
-    def forget_stream(self, stream: str, event: str | None) -> None:
+    def forget_stream(self, event: str) -> None:
         """Forgets a stream that the SDK serves instead."""
-        if event is not None:
-            self._log.drop(int(event))
-        self._release(stream)
+        self._log.drop(int(event))
 
-    def _release(self, stream: str) -> None:
-        running = self._open.pop(stream, None)
-        if running is not None:
-            running.set_result(None)
+    def _tell(self) -> None:
+        """Wakes the replays that wait."""
+        news, self._news = self._news, asyncio.Event()
+        news.set()
 
     def clear(self) -> None:
         """Drops every event, because the session has ended."""
         for number in list(self.numbers):
             self._log.drop(number)
-        for stream in list(self._open):
-            self._release(stream)
         for stream in list(self._unanswered):
             self.answered(stream)
 

@@ -74,8 +74,8 @@ class _SessionCalls:
             return call
         self._app.handling -= 1
         del self._running[frame.id]
-        if is_stream:
-            self._events.forget_stream(str(frame.id), call.priming)
+        if call.priming is not None:
+            self._events.forget_stream(call.priming)
         return None
 
     def _answer(self, id_: RequestId, line: bytes | None) -> None:
