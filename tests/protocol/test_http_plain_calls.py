@@ -160,7 +160,7 @@ def test_a_response_is_replayed_to_all_who_wait_for_it() -> None:
 
         async def wait(into: list[Any]) -> None:
             async def take(event: Any) -> None:
-                into.append(event.message.result)
+                into.append(json.loads(event.message.model_dump_json())["result"])
 
             assert await kept.replay_events_after(first, take) is None
 

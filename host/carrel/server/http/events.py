@@ -14,9 +14,10 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, cast
 
 from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
-from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse, jsonrpc_message_adapter
+from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
 
 from carrel.config import HttpConfig
 from carrel.principal import LOCAL
@@ -152,6 +153,13 @@ class SessionEvents(EventStore):
         self._log.expire()
         return _number(event_id) in self.numbers
 
+    def size_after(self, event_id: str) -> int:
+        """Returns the bytes of the kept events of the same stream after this one."""
+        last = _number(event_id)
+        stream = self.numbers.get(last)
+        later = [one for one, name in self.numbers.items() if one > last and name == stream]
+        return sum(event.size for event in map(self._log.find, later) if event is not None)
+
     async def replay_events_after(
         self, last_event_id: str, send_callback: EventCallback
     ) -> str | None:
@@ -188,7 +196,7 @@ class SessionEvents(EventStore):
                 break
             event = self._log.find(number)
             if event is not None and event.message is not None:
-                await send_callback(EventMessage(_as_message(event.message), str(number)))
+                await send_callback(EventMessage(_sendable(event.message), str(number)))
             last = number
         return last
 
@@ -254,7 +262,18 @@ def _number(event_id: str) -> int:
     return int(event_id) if digits and not event_id.startswith("0") else 0
 
 
-def _as_message(kept: JSONRPCMessage | bytes) -> JSONRPCMessage:
-    if isinstance(kept, bytes):
-        return jsonrpc_message_adapter.validate_json(kept)
-    return kept
+class _KeptResponse:
+    """Stands for a message where the SDK only writes its JSON text: decoding a large response and
+    encoding it again would delay others.
+    """
+
+    def __init__(self, line: bytes) -> None:
+        self._line = line
+
+    def model_dump_json(self, **_options: Any) -> str:
+        """Returns the text as it was kept."""
+        return self._line.decode()
+
+
+def _sendable(kept: JSONRPCMessage | bytes) -> JSONRPCMessage:
+    return cast("JSONRPCMessage", _KeptResponse(kept)) if isinstance(kept, bytes) else kept

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.config import HttpConfig, ServerConfig
@@ -207,26 +207,41 @@ class Gate:
 
     async def _stream_or_end(self, request: HttpRequest, session: HttpSession) -> None:
         """Serves a stream of notifications, a resumed stream, or the end of a session."""
-        principal = request.principal
-        assert principal is not None, "identified before"
         if request.method == "GET":
-            if not accepted(request.headers.get(b"accept"))[1]:
-                raise Refused("not-acceptable")
-            last = request.headers.get(b"last-event-id")
-            if last is not None and not session.events.knows(last.decode("latin-1")):
-                raise Refused("event-gone")
-            if last is not None and not session.may_replay(principal):
-                raise Refused.by(self._identifier.insufficient(sorted(session.scopes)))
-            scope = _with_headers(request.scope, request.scope["headers"], BOTH)
-            with self._sessions.using(session):
-                receive = await self._until_the_end(request, request.receive)
-                await self._pass_on(request, scope, receive)
+            await self._stream(request, session)
         else:
             await self._pass_on(request, request.scope, request.receive)
             if request.status < 300:
                 self._sessions.end(session.id)
         if request.status == 404:
             self._sessions.end(session.id)
+
+    async def _stream(self, request: HttpRequest, session: HttpSession) -> None:
+        """Serves a stream of notifications, or resumes a stream: that costs what is sent again, and
+        a principal may do it for as many streams as it may have requests in flight.
+        """
+        if not accepted(request.headers.get(b"accept"))[1]:
+            raise Refused("not-acceptable")
+        last, size = request.headers.get(b"last-event-id"), 0
+        with ExitStack() as stack:
+            stack.enter_context(self._sessions.using(session))
+            if last is not None:
+                event = last.decode("latin-1")
+                self._check_replay(request, session, event)
+                stack.enter_context(self._counted(request.principal, resumed=True))
+                size = session.events.size_after(event)
+                self._charge(request, size / BYTES)
+            scope = _with_headers(request.scope, request.scope["headers"], BOTH)
+            receive = await self._until_the_end(request, request.receive)
+            await self._pass_on(request, scope, receive)
+        self._charge(request, max(0, request.sent - size) / BYTES)
+
+    def _check_replay(self, request: HttpRequest, session: HttpSession, event: str) -> None:
+        assert request.principal is not None, "identified before"
+        if not session.events.knows(event):
+            raise Refused("event-gone")
+        if not session.may_replay(request.principal):
+            raise Refused.by(self._identifier.insufficient(sorted(session.scopes)))
 
     async def _until_the_end(self, request: HttpRequest, receive: Receive) -> Receive:
         """Returns the `receive` of a stream that waits for changes: it ends when the server stops,
@@ -356,10 +371,7 @@ class Gate:
         id_, stack, held = str(request.id), ExitStack(), ExitStack()
         if session is not None and id_ in session.ids:
             raise Refused("id-in-use")
-        if self._allowances is not None and request.principal is not None:
-            if self._allowances.is_full(request.principal):
-                raise Refused("too-many-own-requests")
-            held.enter_context(self._allowances.in_flight(request.principal))
+        held.enter_context(self._counted(request.principal))
         if session is not None:
             session.ids.add(id_)
             held.callback(session.ids.discard, id_)
@@ -368,6 +380,16 @@ class Gate:
         self.in_flight += 1
         stack.callback(self._landed)
         return stack
+
+    def _counted(
+        self, principal: Principal | None, *, resumed: bool = False
+    ) -> AbstractContextManager[None]:
+        """Counts a request among those in flight of its principal, or refuses it."""
+        if self._allowances is None or principal is None:
+            return nullcontext()
+        if self._allowances.is_full(principal, resumed=resumed):
+            raise Refused("too-many-own-requests")
+        return self._allowances.in_flight(principal, resumed=resumed)
 
     @staticmethod
     def _release(request: HttpRequest, session: HttpSession | None, held: ExitStack) -> None:
