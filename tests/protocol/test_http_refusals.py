@@ -98,6 +98,50 @@ def test_allowed_hosts_and_origins_are_served(server: HttpServer, origin: str | 
     assert server.call("echo", {}, headers=headers).status_code == 200
 
 
+def test_a_page_of_an_allowed_origin_may_call_and_read_the_response(server: HttpServer) -> None:
+    """A browser sends nothing without the answer to its preflight, and shows no other response."""
+    page = {"origin": "https://notes.example.org"}
+    asked = {
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,content-type,mcp-session-id",
+    }
+    preflight = server.http.options(server.url, headers={**page, **asked})
+    assert (preflight.status_code, preflight.content) == (204, b"")
+    assert "POST" in preflight.headers["access-control-allow-methods"]
+    assert preflight.headers["access-control-allow-headers"] == "*, Authorization"
+    session = server.initialize()
+    answers = [
+        preflight,
+        server.call("echo", {"value": 1}, headers=page),
+        server.call("echo", {"value": 1}, session=session, headers=page),
+        server.post(request("ping"), headers={**in_session(session), **page}),
+        server.call("echo", session="unknown", headers=page),
+        server.post(b"{", headers=page),
+    ]
+    assert [one.status_code for one in answers] == [204, 200, 200, 200, 404, 400]
+    for one in answers:
+        assert one.headers["access-control-allow-origin"] == page["origin"]
+        assert "mcp-session-id" in one.headers["access-control-expose-headers"].lower()
+        assert one.headers["vary"] == "Origin"
+
+
+def test_no_other_page_may_read_a_response(server: HttpServer) -> None:
+    asked = {"access-control-request-method": "POST"}
+    for origin in ("https://evil.example", f"http://127.0.0.1:{server.port}", None):
+        headers = {} if origin is None else {"origin": origin}
+        answers = [
+            server.http.options(server.url, headers={**headers, **asked}),
+            server.call("echo", headers=headers),
+        ]
+        assert answers[0].status_code == (403 if origin and "evil" in origin else 405)
+        assert all("access-control-allow-origin" not in one.headers for one in answers)
+    page = {"origin": "https://notes.example.org"}
+    status = server.url.replace("/mcp", "/status.json")
+    other = server.http.options(status, headers={**page, **asked})
+    assert "access-control-allow-origin" not in other.headers
+    refused(server, server.http.options(server.url, headers=page), "wrong-method")
+
+
 def test_other_methods_and_paths_are_refused(server: HttpServer) -> None:
     root = server.url.removesuffix("/mcp")
     refused(server, server.http.get(f"{root}/other"), "no-such-path")

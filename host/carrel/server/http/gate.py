@@ -1,8 +1,8 @@
 """Checks every request before the SDK's session manager serves it.
 
-In this order: headers, Host and Origin, path, shutdown, principal, method, `Accept`, session, body,
-message, scopes, number of requests in flight. Each refusal of `refusals` is one response and one
-log line.
+In this order: headers, Host and Origin, path, preflight, shutdown, principal, method, `Accept`,
+session, body, message, scopes, number of requests in flight. Each refusal of `refusals` is one
+response and one log line.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from carrel.text.printable import printable
 
 from .admission import BY_SDK, BYTES, OPENS_SESSION, PLAIN, RequestAdmission, body_units
 from .connection import OWNER, REFUSED
+from .cors import is_preflight, preflight_headers
 from .fields import check_fields
 from .formats import BOTH, Headers, OneEvent, ResponseOnly, Send, accepted, with_accept
 from .identity import Identifier, LocalIdentifier
@@ -140,11 +141,16 @@ class Gate:
             await self._answer_route(request, path, is_open=access == "open")
             return
         public = self._identifier.metadata
-        if public is not None and path == public[0]:
-            await self._answer_metadata(request, public[1])
-            return
-        if path != PATH:
+        metadata = public[1] if public is not None and path == public[0] else None
+        if path != PATH and metadata is None:
             raise Refused("no-such-path")
+        request.page = self._origins.page(request.headers)
+        if request.page is not None and is_preflight(request.method, request.headers):
+            await _send(request, 204, preflight_headers())
+            return
+        if metadata is not None:
+            await self._answer_metadata(request, metadata)
+            return
         if self._stopping.is_set():
             raise Refused("stopping")
         known = await self._identified(request)
@@ -473,7 +479,10 @@ class Gate:
     async def _answer_metadata(self, request: HttpRequest, body: bytes) -> None:
         if request.method not in {"GET", "HEAD"}:
             raise Refused("wrong-method", headers={"Allow": "GET, HEAD"})
-        await _respond(request, 200, body, {"Cache-Control": "max-age=300"})
+        more = {"Cache-Control": "max-age=300"}
+        if request.page is None:
+            more["Vary"] = "Origin"
+        await _respond(request, 200, body, more)
 
     async def _refuse(self, request: HttpRequest, refusal: Refusal) -> None:
         self._on_refused(refusal.name, refusal.status, _peer(request))
@@ -519,7 +528,12 @@ async def _discard(_message: Message) -> None:
 async def _respond(request: HttpRequest, status: int, body: bytes, more: dict[str, str]) -> None:
     headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **more}
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await request.watched_send({"type": "http.response.start", "status": status, "headers": raw})
+    await _send(request, status, raw, body)
+
+
+async def _send(request: HttpRequest, status: int, headers: Headers, body: bytes = b"") -> None:
+    start = {"type": "http.response.start", "status": status, "headers": headers}
+    await request.watched_send(start)
     await request.watched_send({"type": "http.response.body", "body": body})
 
 

@@ -9,6 +9,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from carrel.principal import Principal
 
+from .cors import response_headers
 from .formats import Send
 from .refusals import Refused
 
@@ -41,6 +42,8 @@ class HttpRequest:
         self.id: int | str | None = None
         self.status = 0
         self.session_id: str | None = None
+        #: Origin of a page that may read the response.
+        self.page: bytes | None = None
         self.finished = False
         #: Bytes of the response so far.
         self.sent = 0
@@ -78,6 +81,9 @@ class HttpRequest:
                 if name.lower() == SESSION and self.status < 300 and SESSION not in self.headers:
                     self.session_id = value.decode("latin-1")
                     self.on_opened(self.session_id)
+            if self.page is not None:
+                headers = [*message.get("headers", ()), *response_headers(self.page)]
+                message = {**message, "headers": headers}
         else:
             self.sent += len(message.get("body", b""))
             if not message.get("more_body", False):
