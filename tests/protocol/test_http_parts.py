@@ -383,6 +383,56 @@ class WireOfTest(asyncio.Transport):
         """Does nothing either."""
 
 
+class TimersOfTest(asyncio.AbstractEventLoop):
+    """An event loop whose timers run when the test calls them."""
+
+    def __init__(self) -> None:
+        self.callbacks: list[Any] = []
+
+    def time(self) -> float:
+        return 0.0
+
+    def call_later(self, delay: float, callback: Any, *args: Any, **options: Any) -> Any:
+        del delay, args, options
+        self.callbacks.append(callback)
+        return asyncio.TimerHandle(0.0, callback, (), self)
+
+    def get_debug(self) -> bool:
+        return False
+
+    def _timer_handle_cancelled(self, handle: Any) -> None:
+        """Does nothing: the test knows which timers it calls."""
+
+
+class SlowWire(WireOfTest):
+    """A connection whose client reads slowly."""
+
+    unread = 10 * 2**20
+    aborted = False
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+def test_a_client_that_reads_slowly_is_disconnected_when_it_reads_too_little() -> None:
+    config = uvicorn.Config(lambda: None, http=protocol_class(HttpConfig()), lifespan="off")
+    config.load()
+    loop, wire = TimersOfTest(), SlowWire()
+    connection = protocol_class(HttpConfig())(config, ServerState(), {}, loop)
+    connection.connection_made(wire)
+    connection.pause_writing()
+    for _ in range(5):
+        wire.unread -= 2**20
+        loop.callbacks[-1]()
+        assert not wire.aborted
+    wire.unread -= 1000
+    loop.callbacks[-1]()
+    assert wire.aborted
+
+
 @pytest.mark.anyio
 async def test_fields_behind_a_body_are_dropped() -> None:
     """The gate has checked the head: a field that it did not see must not change the request."""

@@ -40,6 +40,10 @@ _PHRASES = {
 #: Requests of one connection that wait for the response to an earlier one.
 _MOST_WAITING: Final = 64
 
+#: Bytes that a client must read of a larger response in `http.write_seconds`. Less would let it
+#: hold many large responses in memory.
+_LEAST_READ: Final = 2**20
+
 _INVALID = Refusal("not-http", 400, INVALID_REQUEST, "the request is not valid HTTP/1.1")
 _PIPELINED = Refusal(
     "pipelined", 400, INVALID_REQUEST, "the requests on this connection do not await responses"
@@ -89,6 +93,8 @@ class _Connection(HttpToolsProtocol):
         self._fault = _INVALID
         self._head: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
+        #: Bytes that the client had not read when that timer was started.
+        self._unread_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Starts the timeout of the first request's headers."""
@@ -244,7 +250,11 @@ class _Connection(HttpToolsProtocol):
         """Starts the timeout of a client that does not read."""
         super().pause_writing()
         if self._unread is None:
-            self._unread = self.loop.call_later(self.limits.write_seconds, self._does_not_read)
+            self._await_reading()
+
+    def _await_reading(self) -> None:
+        self._unread_bytes = self.transport.get_write_buffer_size()
+        self._unread = self.loop.call_later(self.limits.write_seconds, self._reads_too_little)
 
     def resume_writing(self) -> None:
         """Stops that timeout."""
@@ -259,10 +269,13 @@ class _Connection(HttpToolsProtocol):
         else:
             self.transport.close()  # a connection without a request
 
-    def _does_not_read(self) -> None:
+    def _reads_too_little(self) -> None:
         self._unread = None
+        if self._unread_bytes - self.transport.get_write_buffer_size() >= _LEAST_READ:
+            self._await_reading()
+            return
         logger.warning(
-            "closed a connection of %s: nothing was read for http.write_seconds (%g)",
+            "closed a connection of %s: less than 1 MiB was read in http.write_seconds (%g)",
             self.peer(),
             self.limits.write_seconds,
         )
