@@ -280,6 +280,23 @@ def test_over_the_limit_the_connection_without_a_request_is_closed() -> None:
             one.close()
 
 
+def test_over_the_limit_a_connection_whose_body_has_not_arrived_is_closed() -> None:
+    """One principal could otherwise hold all connections with bodies that it sends slowly."""
+    with HttpServer(http={"max_connections": 3}) as server:
+        server.http.close()
+        held = []
+        for _ in range(3):
+            held.append(server.connect())
+            held[-1].sendall(HALF)
+            time.sleep(0.1)
+        with server.connect() as further:
+            further.sendall(b"GET /nowhere HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert further.recv(65536).startswith(b"HTTP/1.1 404")
+            assert received(held[0]) == b"", "the oldest"
+        for one in held:
+            one.close()
+
+
 def test_over_the_limit_a_connection_is_closed_if_all_others_are_served() -> None:
     with HttpServer(http={"max_connections": 3}) as server:
         session = server.initialize()

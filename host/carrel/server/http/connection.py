@@ -145,8 +145,8 @@ class _Connection(HttpToolsProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is served; one that is held is not served yet."""
-        return not self._is_serving or HELD in self._state
+        """Whether no request is served; one that is held, or has not arrived, is not served yet."""
+        return not self._is_serving or HELD in self._state or self._served.more_body
 
     @property
     def _is_serving(self) -> bool:
