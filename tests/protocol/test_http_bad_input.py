@@ -79,6 +79,8 @@ AMBIGUOUS = [
     b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "method": "ping"}',
     b'{"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"name": "a", "name": "a"}}',
     b'{"jsonrpc":"2.0","id":1,"params":{"a":"}, \\"b\\": {"},"method":"ping","params":{"b":1}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"level":"debug","level":"error"}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"ping","x":1,"x":2}',
 ]
 PLAIN = [
     b'{"jsonrpc":"2.0","id":1,"method":"ping"}',
