@@ -22,7 +22,15 @@ import pytest
 from carrel.server.http import messages
 from carrel.server.http.messages import parse_message
 from carrel.server.http.refusals import Refused
-from support.http_server import HttpServer, command, envelope, modern_headers, request
+from support.http_server import (
+    CLIENT,
+    HttpServer,
+    command,
+    envelope,
+    events,
+    modern_headers,
+    request,
+)
 
 HEAD = b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 CALL = json.dumps(
@@ -175,6 +183,16 @@ WIRE = {
         b"",
         "closed its connection before its request was read",
     ),
+    "chunks over HTTP/1.0": (
+        HEAD.replace(b"HTTP/1.1", b"HTTP/1.0") + b"transfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"HTTP/1.1 400",
+        "not-http",
+    ),
+    "HTTP/2.0 in text": (
+        HEAD.replace(b"HTTP/1.1", b"HTTP/2.0") + b"content-length: 2\r\n\r\n{}",
+        b"HTTP/1.1 400",
+        "not-http",
+    ),
     "no host": (b"POST /mcp HTTP/1.1\r\n\r\n", b"HTTP/1.1 400", "not-http"),
     "two hosts": (
         b"POST /mcp HTTP/1.1\r\nhost: localhost\r\nhost: localhost\r\n\r\n",
@@ -239,6 +257,18 @@ def test_http_1_0_is_answered_and_closed(server: HttpServer) -> None:
     found = ask(server, GOOD.replace(b"HTTP/1.1", b"HTTP/1.0"), ends=False)
     assert found.startswith(b"HTTP/1.1 200")
     assert b'"value":1' in found
+
+
+def test_a_stream_over_http_1_0_ends_with_its_connection(server: HttpServer) -> None:
+    """HTTP/1.0 has no chunks; a client would read their sizes as content."""
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
+    body = json.dumps(request("initialize", params)).encode()
+    head = HEAD.replace(b"HTTP/1.1", b"HTTP/1.0") + b"content-length: %d\r\n\r\n" % len(body)
+    fields, _, stream = ask(server, head + body, ends=False).partition(b"\r\n\r\n")
+    assert b"text/event-stream" in fields
+    assert b"transfer-encoding" not in fields.lower()
+    [message] = [one for _, one in events(stream.decode()) if one]
+    assert message["result"]["protocolVersion"] == "2025-11-25"
 
 
 def test_pipelined_requests_are_answered_in_order(server: HttpServer) -> None:

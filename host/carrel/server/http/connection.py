@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import sys
 from collections import Counter
 from collections.abc import Callable, MutableMapping
 from typing import Any, Final
@@ -183,6 +184,8 @@ class _Connection(HttpToolsProtocol):
         if not self.parser.should_upgrade():
             self._head_bytes, self._is_in_body = 0, True
             super().on_headers_complete()
+            if self.parser.get_http_version() == "1.0":
+                _without_chunks(self.cycle)
 
     def _fault_of_head(self) -> Refusal | None:
         """Returns why the gate does not see a request: httptools accepts what proxies could read
@@ -192,14 +195,16 @@ class _Connection(HttpToolsProtocol):
             return _PIPELINED
         if not self.url.startswith(b"/"):
             return REFUSALS["no-such-path"]  # the address of another server, or of a tunnel
+        version = self.parser.get_http_version()
+        if version not in {"1.0", "1.1"}:
+            return _INVALID
         hosts = 0
         for name, value in self.headers:
             hosts += name == b"host"
-            if name == b"transfer-encoding" and value.lower() != b"chunked":
+            if name == b"transfer-encoding" and (version == "1.0" or value.lower() != b"chunked"):
                 return _INVALID
         # HTTP/1.0 had no such header.
-        least = self.parser.get_http_version() != "1.0"
-        return None if least <= hosts <= 1 else _INVALID
+        return None if (version != "1.0") <= hosts <= 1 else _INVALID
 
     def on_message_complete(self) -> None:
         """Ends the body of a request."""
@@ -298,6 +303,28 @@ class _Connection(HttpToolsProtocol):
     def peer(self) -> str:
         """Returns the client's address."""
         return "a client" if self.client is None else f"{self.client[0]}:{self.client[1]}"
+
+
+def _without_chunks(cycle: Any) -> None:
+    """Lets a response without a length end with its connection, because HTTP/1.0 has no chunks;
+    uvicorn would send some.
+    """
+    send, is_measured = cycle.send, False
+
+    async def send_until_closed(message: MutableMapping[str, Any]) -> None:
+        nonlocal is_measured
+        if message["type"] == "http.response.start":
+            names = {name.lower() for name, _ in message.get("headers", ())}
+            is_measured = b"content-length" in names
+            if not is_measured:
+                cycle.chunked_encoding = False
+        elif not is_measured:
+            # uvicorn counts down, to 0 with the last part.
+            size = sys.maxsize if message.get("more_body") else len(message.get("body", b""))
+            cycle.expected_content_length = size
+        await send(message)
+
+    cycle.send = send_until_closed
 
 
 def _cancel(timer: asyncio.TimerHandle | None) -> None:
