@@ -159,6 +159,15 @@ def test_a_stream_needs_a_client_that_accepts_one(server: HttpServer) -> None:
     refused(server, server.http.get(server.url, headers=headers), "not-acceptable")
 
 
+def test_accept_may_come_in_several_lines(server: HttpServer) -> None:
+    session = server.initialize()
+    headers = [*in_session(session).items(), ("accept", "application/json")]
+    headers.append(("accept", "text/event-stream"))
+    with server.http.stream("GET", server.url, headers=headers) as stream:
+        assert stream.status_code == 200
+        assert stream.headers["content-type"].startswith("text/event-stream")
+
+
 def test_an_unknown_event_cannot_be_resumed_from(server: HttpServer) -> None:
     session = server.initialize()
     known = str(events(server.call("echo", session=session).text)[-1][0])

@@ -226,7 +226,7 @@ class Gate:
         """Serves a stream of notifications, or resumes a stream: that costs what is sent again, and
         a principal may do it for as many streams as it may have requests in flight.
         """
-        if not accepted(request.headers.get(b"accept"))[1]:
+        if not accepted(request.accept)[1]:
             raise Refused("not-acceptable")
         last, size = request.headers.get(b"last-event-id"), 0
         with ExitStack() as stack:
@@ -348,7 +348,7 @@ class Gate:
             raise Refused("wrong-content-type")
         if request.headers.get(b"content-encoding", b"identity").strip().lower() != b"identity":
             raise Refused("encoded-body")
-        wants = accepted(request.headers.get(b"accept"))
+        wants = accepted(request.accept)
         if not any(wants):
             raise Refused("not-acceptable")
         if request.declared > self._http.max_body_bytes:

@@ -55,6 +55,12 @@ class HttpRequest:
         self.on_finished: Callable[[], object] = lambda: None
 
     @property
+    def accept(self) -> bytes | None:
+        """Returns the value of `Accept`, which may come in several lines; None without one."""
+        lines = [value for name, value in self.scope["headers"] if name == b"accept"]
+        return b", ".join(lines) if lines else None
+
+    @property
     def declared(self) -> int:
         """Returns the bytes of the body that the request declares; 0 if it does not."""
         length = self.headers.get(b"content-length", b"0")
