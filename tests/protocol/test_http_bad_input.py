@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -382,6 +383,43 @@ def test_under_load_every_accepted_request_is_answered_or_refused_at_the_end() -
         code, stdout = server.ended()
     assert (code, stdout) == (0, "")
     assert set(outcomes) <= {200, 503, "closed"}, set(outcomes)
+
+
+def test_a_request_that_has_not_arrived_at_the_signal_is_refused() -> None:
+    params = {"name": "wait", "arguments": {"key": "k"}, "_meta": envelope()}
+    body = json.dumps(request("tools/call", params)).encode()
+    named = MODERN.replace(b"mcp-name: echo", b"mcp-name: wait")
+    with HttpServer() as server, ExitStack() as stack:
+        served, late, never = (stack.enter_context(server.connect()) for _ in range(3))
+        served.sendall(HEAD + named + b"content-length: %d\r\n\r\n" % len(body) + body)
+        for connection in (late, never):
+            connection.sendall(GOOD[:-10])
+        time.sleep(0.3)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+        late.sendall(GOOD[-10:])
+        assert received(late).startswith(b"HTTP/1.1 503")
+        served.close()
+        assert received(never).startswith(b"HTTP/1.1 503")
+        assert server.ended() == (0, "")
+
+
+def test_a_client_that_reads_slowly_gets_its_response_at_the_end() -> None:
+    params = {"name": "large", "arguments": {"bytes": 8_000_000}, "_meta": envelope()}
+    body = json.dumps(request("tools/call", params)).encode()
+    named = MODERN.replace(b"mcp-name: echo", b"mcp-name: large")
+    with HttpServer(server={"shutdown_seconds": 20}) as server, socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.settimeout(20)
+        slow.connect(("127.0.0.1", server.port))
+        slow.sendall(HEAD + named + b"content-length: %d\r\n\r\n" % len(body) + body)
+        found = slow.recv(4096)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(2)
+        head, _, start = (found + received(slow)).partition(b"\r\n\r\n")
+        [length] = re.findall(rb"content-length: (\d+)", head)
+        assert len(start) == int(length) > 8_000_000
+        assert server.ended() == (0, "")
 
 
 # A full disk

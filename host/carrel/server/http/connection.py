@@ -36,6 +36,7 @@ _PHRASES = {
     404: b"Not Found",
     408: b"Request Timeout",
     431: b"Request Header Fields Too Large",
+    503: b"Service Unavailable",
 }
 
 #: Requests of one connection that wait for the response to an earlier one.
@@ -266,6 +267,16 @@ class _Connection(HttpToolsProtocol):
         super().resume_writing()
         _cancel(self._unread)
         self._unread = None
+
+    def shutdown(self) -> None:
+        """Ends a connection at the end of the server, unless a request is served; refuses one that
+        has not arrived completely.
+        """
+        cycle = self._served
+        if self._is_serving and cycle.more_body and not cycle.response_started:
+            self._answer(REFUSALS["stopping"])
+        else:
+            super().shutdown()
 
     def _too_slow(self) -> None:
         self._head = None

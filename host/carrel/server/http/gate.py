@@ -362,6 +362,8 @@ class Gate:
                 body = await request.read(self._http.max_body_bytes)
         except TimeoutError:
             raise Refused("body-too-slow") from None
+        if self._stopping.is_set():
+            raise Refused("stopping")  # nobody waits for a call that starts now
         if not request.declared and body:
             assert request.principal is not None, "identified before"
             await self._charged(request, request.principal, body_units(len(body)))

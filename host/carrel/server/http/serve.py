@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -281,7 +282,8 @@ class _Served:
             access_log=False,
             server_header=False,
             timeout_keep_alive=int(self._http.keep_alive_seconds) or 1,
-            timeout_graceful_shutdown=1,
+            # `run` ends the wait before.
+            timeout_graceful_shutdown=math.ceil(self._settings.shutdown_seconds) or 1,
             backlog=_ACCEPTED_AT_ONCE,
         )
 
