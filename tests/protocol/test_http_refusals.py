@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import time
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from carrel.server.http.refusals import REFUSALS
-from support.http_server import HttpServer, events, in_session, modern_headers, request
+from support.http_server import HttpServer, command, events, in_session, modern_headers, request
 
 pytestmark = pytest.mark.long("servers")
 
@@ -328,6 +329,20 @@ def test_over_the_limit_a_connection_is_closed_if_all_others_are_served() -> Non
         server.wait_for("http.max_connections")
         for one in held:
             one.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits descriptors")
+def test_a_low_limit_of_open_files_is_raised_for_the_connections() -> None:
+    """Without descriptors a server accepts nobody, and cannot open its own files."""
+    limited = ["sh", "-c", 'ulimit -Sn 64 && exec "$@"', "sh"]
+    with HttpServer([*limited, *command(http={"max_connections": 200})]) as server:
+        held = [server.connect() for _ in range(100)]
+        assert server.call("echo").status_code == 200
+        for one in held:
+            one.close()
+    limited[2] = 'ulimit -n 256 && exec "$@"'
+    with HttpServer([*limited, *command(http={"max_connections": 200})]) as server:
+        server.wait_for(r"256 files may be open, .*\(200\); raise the limit to 712")
 
 
 def test_a_client_that_reads_nothing_is_disconnected() -> None:
