@@ -7,12 +7,21 @@ import os
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
 from carrel.server.http.refusals import REFUSALS
-from support.http_server import HttpServer, command, events, in_session, modern_headers, request
+from support.http_server import (
+    CLIENT,
+    HttpServer,
+    command,
+    events,
+    in_session,
+    modern_headers,
+    request,
+)
 
 pytestmark = pytest.mark.long("servers")
 
@@ -186,6 +195,20 @@ def test_too_many_sessions_are_refused() -> None:
         refused(server, server.post(opening), "too-many-sessions")
         server.http.delete(server.url, headers=in_session(first))
         assert server.post(opening).status_code == 200
+
+
+def test_sessions_that_are_opened_at_once_are_no_more_than_the_limit() -> None:
+    with HttpServer(http={"max_sessions": 3}) as server, ExitStack() as stack:
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
+        body = json.dumps(request("initialize", params)).encode()
+        fields = "host: localhost\r\naccept: application/json\r\nconnection: close\r\n"
+        head = f"POST /mcp HTTP/1.1\r\n{fields}content-type: application/json\r\n"
+        message = f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
+        connections = [stack.enter_context(server.connect()) for _ in range(10)]
+        for one in connections:
+            one.sendall(message)
+        statuses = sorted(received(one)[9:12] for one in connections)
+        assert statuses == [b"200"] * 3 + [b"503"] * 7
 
 
 def test_a_refused_initialize_opens_no_session() -> None:

@@ -129,6 +129,8 @@ class Gate:
         except ConnectionError:
             if not scope["state"].get(REFUSED):
                 logger.info("%s closed its connection before its request was read", _peer(request))
+        finally:
+            request.opening.close()
 
     async def _serve(self, request: HttpRequest) -> None:
         check_fields(request.scope, request.headers, self._http.max_header_bytes)
@@ -317,7 +319,9 @@ class Gate:
         if not request.is_modern and session is None:
             if method != "initialize" or not is_request:
                 raise Refused("no-session")
+            assert request.principal is not None, "identified before"
             self._check_sessions(request.principal)
+            request.opening.enter_context(self._sessions.opening(request.principal))
             self._charge(request, OPENS_SESSION)
         if method == _LISTEN and not wants[1]:
             raise Refused("not-acceptable")
@@ -329,12 +333,12 @@ class Gate:
             if self.in_flight >= self._settings.max_in_flight:
                 raise Refused("busy")
 
-    def _check_sessions(self, principal: Principal | None) -> None:
+    def _check_sessions(self, principal: Principal) -> None:
         """Refuses a session more than the server, or its principal, may have."""
         if self._sessions.is_full():
             raise Refused("too-many-sessions")
         allowances = self._allowances
-        if allowances is None or principal is None:
+        if allowances is None:
             return
         if self._sessions.count(principal) >= allowances.max_sessions:
             self._sessions.expire()
@@ -424,7 +428,12 @@ class Gate:
         principal = request.principal
         assert principal is not None, "identified before"
         events = self._sessions.events.session(principal.name)
-        request.on_opened = lambda id_: self._sessions.open(id_, principal, events)
+
+        def opened(id_: str) -> None:
+            request.opening.close()
+            self._sessions.open(id_, principal, events)
+
+        request.on_opened = opened
         answered = request.on_finished
 
         def finished() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import ExitStack
 from typing import Any, Final
 
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
@@ -49,6 +50,8 @@ class HttpRequest:
         self.sent = 0
         #: Whether the client closed its connection before the response ended.
         self.vanished = False
+        #: Counts the session that the request opens, until there is one or it is refused.
+        self.opening = ExitStack()
         #: Called with the id of a session that the response opens, before the client sees it.
         self.on_opened: Callable[[str], object] = lambda _id: None
         #: Called before the last byte of the response is sent.
