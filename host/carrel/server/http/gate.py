@@ -21,7 +21,7 @@ from .admission import BY_SDK, BYTES, OPENS_SESSION, PLAIN, RequestAdmission, bo
 from .connection import OWNER, REFUSED
 from .cors import is_preflight, preflight_headers
 from .fields import check_fields
-from .formats import BOTH, Headers, OneEvent, ResponseOnly, Send, accepted, with_accept
+from .formats import BOTH, Escaped, Headers, OneEvent, ResponseOnly, Send, accepted, with_accept
 from .identity import Identifier, LocalIdentifier
 from .messages import parse_message
 from .origins import OriginCheck
@@ -444,7 +444,7 @@ class Gate:
         request.on_finished = finished
         token = opening.set(events)
         try:
-            await self._manager.asgi_app(scope, receive, send or request.watched_send)
+            await self._manager.asgi_app(scope, receive, Escaped(send or request.watched_send))
         finally:
             opening.reset(token)
             if request.session_id is None:
