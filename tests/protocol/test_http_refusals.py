@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import time
 from collections.abc import Iterator
@@ -55,7 +56,24 @@ def refused(server: HttpServer, response: Any, name: str) -> None:
     assert response.json()["jsonrpc"] == "2.0"
     for header, value in refusal.headers.items():
         assert response.headers[header] == value or name == "wrong-method"
-    server.wait_for(rf"refused .*\(local\): {refusal.status} {name}|refused .*: {name}|{name}")
+    logged(server, rf"refused [A-Z]+ of 127\.0\.0\.1:\d+ \((local|-)\): {refusal.status} {name}: ")
+
+
+#: Process of a server → number of its lines that a test has looked at.
+_SEEN: dict[int, int] = {}
+
+
+def logged(server: HttpServer, pattern: str) -> None:
+    """Waits for a line in the log behind those that were looked at before."""
+    end = time.monotonic() + 20
+    while True:
+        lines = server.lines[_SEEN.get(server.process.pid, 0) :]
+        found = next((at for at, line in enumerate(lines) if re.search(pattern, line)), None)
+        if found is not None:
+            _SEEN[server.process.pid] = _SEEN.get(server.process.pid, 0) + found + 1
+            return
+        assert time.monotonic() < end, (pattern, lines)
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(
@@ -269,22 +287,24 @@ def received(connection: socket.socket) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("sent", "status"),
+    ("sent", "status", "line"),
     [
-        (b"", b""),
-        (b"POST /mcp HTTP/1.1\r\nhost: localhost\r\n", b"HTTP/1.1 408"),
-        (HALF, b"HTTP/1.1 408"),
-        (b"nonsense\r\n\r\n", b"HTTP/1.1 400"),
-        (b"GET /mcp HTTP/1.1\r\nx: " + b"a" * 9000, b"HTTP/1.1 431"),
+        (b"", b"", ""),
+        (b"POST /mcp HTTP/1.1\r\nhost: localhost\r\n", b"HTTP/1.1 408", "408 headers-too-slow"),
+        (HALF, b"HTTP/1.1 408", "408 body-too-slow"),
+        (b"nonsense\r\n\r\n", b"HTTP/1.1 400", "400 not-http"),
+        (b"GET /mcp HTTP/1.1\r\nx: " + b"a" * 9000, b"HTTP/1.1 431", "431 headers-too-large"),
     ],
     ids=["nothing", "half of the headers", "half of the body", "not HTTP", "endless header"],
 )
 def test_a_slow_or_malformed_request_is_ended(
-    server: HttpServer, sent: bytes, status: bytes
+    server: HttpServer, sent: bytes, status: bytes, line: str
 ) -> None:
     with server.connect() as connection:
         connection.sendall(sent)
         assert received(connection).startswith(status)
+    if line:
+        logged(server, f"refused .* of 127.0.0.1:.*: {line}|refused a request of .*: {line}")
     assert server.call("echo").status_code == 200
 
 
