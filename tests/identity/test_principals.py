@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from support.http_server import (
+    BOTH,
     HttpServer,
     answer_of,
     events,
@@ -191,6 +193,32 @@ def test_one_principal_cannot_take_all_requests(issuer: Issuer) -> None:
         assert server.call("release", {"key": "k"}, headers=bob).status_code == 200
         waiting.join(20)
         assert server.call("echo", {"value": 1}, headers=alice).status_code == 200
+
+
+@pytest.mark.parametrize("meta", [{}, {"progressToken": 1}], ids=["plain", "sdk"])
+def test_a_call_that_its_client_abandoned_counts_until_it_ends(
+    issuer: Issuer, meta: dict[str, Any]
+) -> None:
+    """In a session such a call continues: a client could start calls without limit."""
+    with HttpServer(identity=identity(issuer, max_in_flight=2)) as server:
+        token = issuer.token(sub="alice")
+        session, bob = opened(server, token), bearer(issuer.token(sub="bob"))
+        headers = {**in_session(session), **bearer(token)}
+        for number in range(2):
+            arguments = {"key": f"{number}"}
+            params = {"name": "wait", "arguments": arguments, "_meta": meta}
+            message = request("tools/call", params, id_=number)
+            fields = {**headers, "accept": BOTH, "content-type": "application/json"}
+            with server.http.stream("POST", server.url, json=message, headers=fields) as stream:
+                next(stream.iter_bytes())  # the call has started
+        time.sleep(0.3)
+        refused = server.call("echo", session=session, headers=headers, id_=7)
+        assert refused.status_code == 429
+        assert "identity.max_in_flight" in refused.json()["error"]["message"]
+        assert server.call("release", {"key": "0"}, headers=bob).status_code == 200
+        end = time.monotonic() + 10
+        while server.call("echo", session=session, headers=headers, id_=7).status_code != 200:
+            assert time.monotonic() < end
 
 
 def test_each_principal_has_its_own_rate(issuer: Issuer) -> None:

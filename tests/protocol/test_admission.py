@@ -9,11 +9,13 @@ from typing import Any, cast
 import pytest
 
 from carrel.config import HttpConfig, ServerConfig
+from carrel.config.model import IdentityConfig
 from carrel.principal import LOCAL, Principal
 from carrel.server.http.admission import BYTES, LARGE, PLAIN, RequestAdmission, body_units
 from carrel.server.http.gate import Gate
 from carrel.server.http.identity import LocalIdentifier
 from carrel.server.http.sessions import Sessions
+from carrel.server.identity.allowances import Allowances
 
 ALICE, BOB = Principal("alice"), Principal("bob")
 
@@ -203,6 +205,63 @@ async def test_a_body_in_chunks_is_charged_before_it_is_decoded() -> None:
 async def test_a_body_that_is_refused_unread_costs_no_more_than_its_head() -> None:
     admission = RequestAdmission(20, clock=StillClock())
     assert await progress(admission, {"content-length": "9" * 9}, b"x") == (30, 30)
+
+
+class Endless:
+    """A session manager whose streams do not end."""
+
+    served = 0
+
+    async def asgi_app(self, scope: Any, receive: Any, send: Any) -> None:
+        del scope, receive, send
+        self.served += 1
+        await asyncio.get_running_loop().create_future()
+
+
+async def resumed(**limits: Any) -> tuple[int, list[int]]:
+    """Resumes a stream with a response of 2 MB thirty times at once; returns how many streams are
+    served, and the statuses of the others.
+    """
+    http, manager = HttpConfig(), Endless()
+    statuses: list[int] = []
+    sessions = Sessions(http)
+    kept = sessions.events.session(ALICE.name)
+    sessions.open("one", ALICE, kept)
+    last = kept.start_stream("1")
+    kept.end_stream("1", b"x" * 2_000_000)
+    gate = Gate(
+        cast("Any", manager), sessions, ServerConfig(), http, identifier=OnlyAlice(), **limits
+    )
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    own = {"host": "localhost", "mcp-session-id": "one", "last-event-id": last}
+    headers = [(name.encode(), value.encode()) for name, value in own.items()]
+    scope = {"type": "http", "method": "GET", "path": "/mcp", "raw_path": b"/mcp"}
+    scopes = [{**scope, "query_string": b"", "headers": headers, "state": {}} for _ in range(30)]
+    requests = [asyncio.ensure_future(gate(one, cast("Any", None), send)) for one in scopes]
+    await turns(300)
+    for one in requests:
+        one.cancel()
+    await asyncio.gather(*requests, return_exceptions=True)
+    return manager.served, statuses
+
+
+@pytest.mark.anyio
+async def test_a_resumed_stream_costs_what_is_sent_again() -> None:
+    """Of 200 units, each costs 5 and 61; another is admitted before one is charged."""
+    admission = RequestAdmission(20, clock=StillClock())
+    assert await resumed(admission=admission) == (5, [])
+
+
+@pytest.mark.anyio
+async def test_a_principal_resumes_no_more_streams_than_it_may_have_requests_in_flight() -> None:
+    """Those are counted apart, because the calls of the broken streams still run."""
+    allowances = Allowances(IdentityConfig(max_in_flight=3), 1.0)
+    with allowances.in_flight(ALICE), allowances.in_flight(ALICE), allowances.in_flight(ALICE):
+        assert await resumed(allowances=allowances) == (3, [429] * 27)
 
 
 def test_a_large_body_costs_more_than_its_parts() -> None:

@@ -12,6 +12,7 @@ import pytest
 from support.command_line import CommandLine
 from support.guests import guest
 from support.hidden import hidden_in
+from support.http_server import HttpServer, answer_of, in_session, request
 from support.manifests import manifest_text, with_tool
 from support.mcp_schema import assert_frames_valid
 from support.modules import answering_module
@@ -106,3 +107,26 @@ def test_a_client_gets_the_values_without_a_hidden_character(
     assert len(client.lines) > 5
     for line in client.lines:
         assert hidden_in(line.decode()) == []
+
+
+@pytest.mark.parametrize("meta", [{}, {"progressToken": 1}], ids=["plain", "sdk"])
+def test_a_client_over_http_gets_the_values_without_a_hidden_character(
+    carrel: CommandLine, meta: dict[str, Any]
+) -> None:
+    config = ["--config", str(carrel.home / "carrel.json"), "--http", "127.0.0.1:0"]
+    with HttpServer([sys.executable, "-m", "carrel", "serve", *config]) as server:
+        headers = in_session(server.initialize())
+
+        def ask(method: str, **params: Any) -> Any:
+            response = server.post(request(method, {**params, "_meta": meta}), headers=headers)
+            assert hidden_in(response.text.replace("\r\n", "\n")) == []
+            return answer_of(response)["result"]
+
+        for tool in ("sample_echo", "mod_ask"):
+            for _ in range(2):  # the first call loads the plugin
+                result = ask("tools/call", name=tool, arguments={})
+                assert json.loads(result["content"][0]["text"]) == VALUE
+                assert result["structuredContent"] == VALUE
+        assert result["content"][1]["text"] == NASTY
+        assert ask("resources/read", uri="mod:doc")["contents"][0]["text"] == NASTY
+        assert ask("prompts/get", name="mod_p")["messages"][0]["content"]["text"] == NASTY

@@ -192,9 +192,10 @@ def test_a_session_cancels_a_call_by_notification(server: HttpServer) -> None:
     assert events(waiting.text)[-1][1]["error"]["code"] == -32800
 
 
-def test_a_broken_stream_of_a_session_is_resumed(server: HttpServer) -> None:
-    session, other = server.initialize(), server.initialize()
-    params = {"name": "wait", "arguments": {"key": "resumed"}}
+@pytest.mark.parametrize("meta", [{}, {"progressToken": "t"}], ids=["plain", "sdk"])
+def test_a_broken_stream_of_a_session_is_resumed(server: HttpServer, meta: dict[str, Any]) -> None:
+    session, other, key = server.initialize(), server.initialize(), f"resumed {meta}"
+    params = {"name": "wait", "arguments": {"key": key}, "_meta": meta}
     message = json.dumps(request("tools/call", params, id_=5)).encode()
     fields = {**in_session(session), "content-type": "application/json", "accept": "*/*"}
     head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
@@ -211,8 +212,8 @@ def test_a_broken_stream_of_a_session_is_resumed(server: HttpServer) -> None:
     assert stolen.status_code == 410
     resumed = Streamed(server, None, {**in_session(session), **last})
     time.sleep(0.3)
-    assert not cancelled(server, "resumed")
-    server.call("release", {"key": "resumed"}, session=other)
+    assert not cancelled(server, key)
+    server.call("release", {"key": key}, session=other)
     until(lambda: '"result"' in resumed.text)
     replayed = server.http.get(server.url, headers={**in_session(session), **last, "accept": "*/*"})
     assert answer_of(replayed)["id"] == 5

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,15 @@ import pytest
 from carrel.server.http import messages
 from carrel.server.http.messages import parse_message
 from carrel.server.http.refusals import Refused
-from support.http_server import HttpServer, command, envelope, modern_headers, request
+from support.http_server import (
+    CLIENT,
+    HttpServer,
+    command,
+    envelope,
+    events,
+    modern_headers,
+    request,
+)
 
 HEAD = b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 CALL = json.dumps(
@@ -79,6 +88,8 @@ AMBIGUOUS = [
     b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "method": "ping"}',
     b'{"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"name": "a", "name": "a"}}',
     b'{"jsonrpc":"2.0","id":1,"params":{"a":"}, \\"b\\": {"},"method":"ping","params":{"b":1}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"level":"debug","level":"error"}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"ping","x":1,"x":2}',
 ]
 PLAIN = [
     b'{"jsonrpc":"2.0","id":1,"method":"ping"}',
@@ -173,6 +184,16 @@ WIRE = {
         b"",
         "closed its connection before its request was read",
     ),
+    "chunks over HTTP/1.0": (
+        HEAD.replace(b"HTTP/1.1", b"HTTP/1.0") + b"transfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"HTTP/1.1 400",
+        "not-http",
+    ),
+    "HTTP/2.0 in text": (
+        HEAD.replace(b"HTTP/1.1", b"HTTP/2.0") + b"content-length: 2\r\n\r\n{}",
+        b"HTTP/1.1 400",
+        "not-http",
+    ),
     "no host": (b"POST /mcp HTTP/1.1\r\n\r\n", b"HTTP/1.1 400", "not-http"),
     "two hosts": (
         b"POST /mcp HTTP/1.1\r\nhost: localhost\r\nhost: localhost\r\n\r\n",
@@ -237,6 +258,18 @@ def test_http_1_0_is_answered_and_closed(server: HttpServer) -> None:
     found = ask(server, GOOD.replace(b"HTTP/1.1", b"HTTP/1.0"), ends=False)
     assert found.startswith(b"HTTP/1.1 200")
     assert b'"value":1' in found
+
+
+def test_a_stream_over_http_1_0_ends_with_its_connection(server: HttpServer) -> None:
+    """HTTP/1.0 has no chunks; a client would read their sizes as content."""
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
+    body = json.dumps(request("initialize", params)).encode()
+    head = HEAD.replace(b"HTTP/1.1", b"HTTP/1.0") + b"content-length: %d\r\n\r\n" % len(body)
+    fields, _, stream = ask(server, head + body, ends=False).partition(b"\r\n\r\n")
+    assert b"text/event-stream" in fields
+    assert b"transfer-encoding" not in fields.lower()
+    [message] = [one for _, one in events(stream.decode()) if one]
+    assert message["result"]["protocolVersion"] == "2025-11-25"
 
 
 def test_pipelined_requests_are_answered_in_order(server: HttpServer) -> None:
@@ -350,6 +383,43 @@ def test_under_load_every_accepted_request_is_answered_or_refused_at_the_end() -
         code, stdout = server.ended()
     assert (code, stdout) == (0, "")
     assert set(outcomes) <= {200, 503, "closed"}, set(outcomes)
+
+
+def test_a_request_that_has_not_arrived_at_the_signal_is_refused() -> None:
+    params = {"name": "wait", "arguments": {"key": "k"}, "_meta": envelope()}
+    body = json.dumps(request("tools/call", params)).encode()
+    named = MODERN.replace(b"mcp-name: echo", b"mcp-name: wait")
+    with HttpServer() as server, ExitStack() as stack:
+        served, late, never = (stack.enter_context(server.connect()) for _ in range(3))
+        served.sendall(HEAD + named + b"content-length: %d\r\n\r\n" % len(body) + body)
+        for connection in (late, never):
+            connection.sendall(GOOD[:-10])
+        time.sleep(0.3)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+        late.sendall(GOOD[-10:])
+        assert received(late).startswith(b"HTTP/1.1 503")
+        served.close()
+        assert received(never).startswith(b"HTTP/1.1 503")
+        assert server.ended() == (0, "")
+
+
+def test_a_client_that_reads_slowly_gets_its_response_at_the_end() -> None:
+    params = {"name": "large", "arguments": {"bytes": 8_000_000}, "_meta": envelope()}
+    body = json.dumps(request("tools/call", params)).encode()
+    named = MODERN.replace(b"mcp-name: echo", b"mcp-name: large")
+    with HttpServer(server={"shutdown_seconds": 20}) as server, socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.settimeout(20)
+        slow.connect(("127.0.0.1", server.port))
+        slow.sendall(HEAD + named + b"content-length: %d\r\n\r\n" % len(body) + body)
+        found = slow.recv(4096)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(2)
+        head, _, start = (found + received(slow)).partition(b"\r\n\r\n")
+        [length] = re.findall(rb"content-length: (\d+)", head)
+        assert len(start) == int(length) > 8_000_000
+        assert server.ended() == (0, "")
 
 
 # A full disk

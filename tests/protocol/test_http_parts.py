@@ -152,6 +152,56 @@ def test_only_later_events_of_the_same_stream_are_replayed() -> None:
     assert replay(other, first) == ([], None), "an event of another session"
 
 
+@pytest.mark.anyio
+async def test_what_comes_while_a_stream_is_replayed_is_sent_too() -> None:
+    """A response that a replay misses is never sent, and its client waits for it."""
+    events = EventLog(HttpConfig()).session()
+    events.expect("1")
+    first = await events.store_event("1", None)
+    await events.store_event("1", note())
+    found: list[str | None] = []
+
+    async def take(event: EventMessage) -> None:
+        found.append(event.event_id)
+        if len(found) < 3:
+            await events.store_event("1", note())
+        elif len(found) == 3:
+            await events.store_event("1", response(1))
+
+    assert await events.replay_events_after(first, take) is None
+    assert found == ["2", "3", "4", "5"]
+
+
+@pytest.mark.anyio
+async def test_the_replay_of_a_running_call_goes_on_until_its_response() -> None:
+    events = EventLog(HttpConfig()).session()
+    events.expect("1")
+    first = await events.store_event("1", None)
+    found: list[str | None] = []
+
+    async def take(event: EventMessage) -> None:
+        found.append(event.event_id)
+
+    replaying = asyncio.ensure_future(events.replay_events_after(first, take))
+    for message in (note(), response(1)):
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not replaying.done()
+        await events.store_event("1", message)
+    assert await replaying is None
+    assert found == ["2", "3"]
+
+
+@pytest.mark.parametrize(
+    "spelled", ["01", " 1", "+1", "\u0661", "1" * 21, "0" * 19 + "1" + "9" * 5000]
+)
+def test_an_event_has_one_id(spelled: str) -> None:
+    events = EventLog(HttpConfig()).session()
+    assert store(events, "1", None) == ["1"]
+    assert not events.knows(spelled)
+    assert replay(events, spelled) == ([], None)
+
+
 def test_events_are_limited_in_number_bytes_and_age() -> None:
     now = [0.0]
     settings = HttpConfig(max_events=3, max_event_bytes=5000, event_seconds=10)
@@ -331,6 +381,56 @@ class WireOfTest(asyncio.Transport):
 
     def resume_reading(self) -> None:
         """Does nothing either."""
+
+
+class TimersOfTest(asyncio.AbstractEventLoop):
+    """An event loop whose timers run when the test calls them."""
+
+    def __init__(self) -> None:
+        self.callbacks: list[Any] = []
+
+    def time(self) -> float:
+        return 0.0
+
+    def call_later(self, delay: float, callback: Any, *args: Any, **options: Any) -> Any:
+        del delay, args, options
+        self.callbacks.append(callback)
+        return asyncio.TimerHandle(0.0, callback, (), self)
+
+    def get_debug(self) -> bool:
+        return False
+
+    def _timer_handle_cancelled(self, handle: Any) -> None:
+        """Does nothing: the test knows which timers it calls."""
+
+
+class SlowWire(WireOfTest):
+    """A connection whose client reads slowly."""
+
+    unread = 10 * 2**20
+    aborted = False
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+def test_a_client_that_reads_slowly_is_disconnected_when_it_reads_too_little() -> None:
+    config = uvicorn.Config(lambda: None, http=protocol_class(HttpConfig()), lifespan="off")
+    config.load()
+    loop, wire = TimersOfTest(), SlowWire()
+    connection = protocol_class(HttpConfig())(config, ServerState(), {}, loop)
+    connection.connection_made(wire)
+    connection.pause_writing()
+    for _ in range(5):
+        wire.unread -= 2**20
+        loop.callbacks[-1]()
+        assert not wire.aborted
+    wire.unread -= 1000
+    loop.callbacks[-1]()
+    assert wire.aborted
 
 
 @pytest.mark.anyio

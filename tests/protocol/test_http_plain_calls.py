@@ -99,15 +99,20 @@ def test_a_session_in_use_does_not_expire_and_an_idle_one_does() -> None:
         assert server.call("echo", session=session).status_code == 404
 
 
-def test_an_id_is_in_use_until_the_call_of_a_vanished_client_ends(server: HttpServer) -> None:
-    session = server.initialize()
-    vanish(server, session, {"name": "wait", "arguments": {"key": "id"}}, 5)
+@pytest.mark.parametrize("again", [{}, {"progressToken": 2}], ids=["plain", "sdk"])
+@pytest.mark.parametrize("first", [{}, {"progressToken": 1}], ids=["plain", "sdk"])
+def test_an_id_is_in_use_until_the_call_of_a_vanished_client_ends(
+    server: HttpServer, first: dict[str, Any], again: dict[str, Any]
+) -> None:
+    session, key = server.initialize(), f"id {first} {again}"
+    vanish(server, session, {"name": "wait", "arguments": {"key": key}, "_meta": first}, 5)
     time.sleep(0.3)
-    again = server.call("echo", session=session, id_=5)
-    assert (again.status_code, again.json()["error"]["code"]) == (400, -32600)
-    server.call("release", {"key": "id"})
+    call = request("tools/call", {"name": "echo", "arguments": {}, "_meta": again}, id_=5)
+    refused = server.post(call, headers=in_session(session))
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, -32600)
+    server.call("release", {"key": key})
     end = time.monotonic() + 10
-    while server.call("echo", session=session, id_=5).status_code != 200:
+    while server.post(call, headers=in_session(session)).status_code != 200:
         assert time.monotonic() < end
 
 
@@ -149,12 +154,13 @@ def test_a_response_is_replayed_to_all_who_wait_for_it() -> None:
     async def run() -> list[list[Any]]:
         log = EventLog(HttpConfig())
         kept = log.session()
+        kept.expect("1")
         first = kept.start_stream("1")
         found: list[list[Any]] = [[], []]
 
         async def wait(into: list[Any]) -> None:
             async def take(event: Any) -> None:
-                into.append(event.message.result)
+                into.append(json.loads(event.message.model_dump_json())["result"])
 
             assert await kept.replay_events_after(first, take) is None
 
@@ -165,6 +171,7 @@ def test_a_response_is_replayed_to_all_who_wait_for_it() -> None:
         await asyncio.sleep(0)
         left.cancel()  # one client leaves; the others still wait
         assert kept.end_stream("1", line) is not None
+        kept.answered("1")
         await asyncio.gather(*waiting)
         assert log.bytes >= len(line)
         kept.clear()
@@ -178,7 +185,7 @@ def test_a_stream_that_the_sdk_serves_instead_is_forgotten() -> None:
     async def run() -> None:
         log = EventLog(HttpConfig())
         kept = log.session()
-        kept.forget_stream("1", kept.start_stream("1"))
+        kept.forget_stream(kept.start_stream("1"))
         assert (len(log), log.bytes) == (0, 0)
 
     asyncio.run(run())

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
 from carrel.server.http.refusals import REFUSALS
-from support.http_server import HttpServer, in_session, modern_headers, request
+from support.http_server import (
+    CLIENT,
+    HttpServer,
+    command,
+    events,
+    in_session,
+    modern_headers,
+    request,
+)
 
 pytestmark = pytest.mark.long("servers")
 
@@ -45,7 +56,24 @@ def refused(server: HttpServer, response: Any, name: str) -> None:
     assert response.json()["jsonrpc"] == "2.0"
     for header, value in refusal.headers.items():
         assert response.headers[header] == value or name == "wrong-method"
-    server.wait_for(rf"refused .*\(local\): {refusal.status} {name}|refused .*: {name}|{name}")
+    logged(server, rf"refused [A-Z]+ of 127\.0\.0\.1:\d+ \((local|-)\): {refusal.status} {name}: ")
+
+
+#: Process of a server → number of its lines that a test has looked at.
+_SEEN: dict[int, int] = {}
+
+
+def logged(server: HttpServer, pattern: str) -> None:
+    """Waits for a line in the log behind those that were looked at before."""
+    end = time.monotonic() + 20
+    while True:
+        lines = server.lines[_SEEN.get(server.process.pid, 0) :]
+        found = next((at for at, line in enumerate(lines) if re.search(pattern, line)), None)
+        if found is not None:
+            _SEEN[server.process.pid] = _SEEN.get(server.process.pid, 0) + found + 1
+            return
+        assert time.monotonic() < end, (pattern, lines)
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +106,9 @@ def refused(server: HttpServer, response: Any, name: str) -> None:
         ("not-a-message", {}, {"jsonrpc": "2.0", "id": True, "method": "ping"}),
         ("not-a-message", {}, {"jsonrpc": "2.0", "id": 1}),
         ("not-a-message", {}, {"jsonrpc": "2.0", "id": 1, "method": 5}),
+        ("not-a-message", {}, {"jsonrpc": "2.0", "id": 1, "method": 5, "result": {}}),
+        ("not-a-message", {}, {"jsonrpc": "2.0", "id": 1, "method": "ping", "result": {}}),
+        ("not-a-message", {}, {"jsonrpc": "2.0", "id": 1, "result": {}, "error": {}}),
         ("not-a-message", {}, {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}),
         ("no-session", {}, LIST),
         ("unknown-session", {"mcp-session-id": "0" * 32}, LIST),
@@ -98,6 +129,50 @@ def test_allowed_hosts_and_origins_are_served(server: HttpServer, origin: str | 
     assert server.call("echo", {}, headers=headers).status_code == 200
 
 
+def test_a_page_of_an_allowed_origin_may_call_and_read_the_response(server: HttpServer) -> None:
+    """A browser sends nothing without the answer to its preflight, and shows no other response."""
+    page = {"origin": "https://notes.example.org"}
+    asked = {
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,content-type,mcp-session-id",
+    }
+    preflight = server.http.options(server.url, headers={**page, **asked})
+    assert (preflight.status_code, preflight.content) == (204, b"")
+    assert "POST" in preflight.headers["access-control-allow-methods"]
+    assert preflight.headers["access-control-allow-headers"] == "*, Authorization"
+    session = server.initialize()
+    answers = [
+        preflight,
+        server.call("echo", {"value": 1}, headers=page),
+        server.call("echo", {"value": 1}, session=session, headers=page),
+        server.post(request("ping"), headers={**in_session(session), **page}),
+        server.call("echo", session="unknown", headers=page),
+        server.post(b"{", headers=page),
+    ]
+    assert [one.status_code for one in answers] == [204, 200, 200, 200, 404, 400]
+    for one in answers:
+        assert one.headers["access-control-allow-origin"] == page["origin"]
+        assert "mcp-session-id" in one.headers["access-control-expose-headers"].lower()
+        assert one.headers["vary"] == "Origin"
+
+
+def test_no_other_page_may_read_a_response(server: HttpServer) -> None:
+    asked = {"access-control-request-method": "POST"}
+    for origin in ("https://evil.example", f"http://127.0.0.1:{server.port}", None):
+        headers = {} if origin is None else {"origin": origin}
+        answers = [
+            server.http.options(server.url, headers={**headers, **asked}),
+            server.call("echo", headers=headers),
+        ]
+        assert answers[0].status_code == (403 if origin and "evil" in origin else 405)
+        assert all("access-control-allow-origin" not in one.headers for one in answers)
+    page = {"origin": "https://notes.example.org"}
+    status = server.url.replace("/mcp", "/status.json")
+    other = server.http.options(status, headers={**page, **asked})
+    assert "access-control-allow-origin" not in other.headers
+    refused(server, server.http.options(server.url, headers=page), "wrong-method")
+
+
 def test_other_methods_and_paths_are_refused(server: HttpServer) -> None:
     root = server.url.removesuffix("/mcp")
     refused(server, server.http.get(f"{root}/other"), "no-such-path")
@@ -112,9 +187,19 @@ def test_a_stream_needs_a_client_that_accepts_one(server: HttpServer) -> None:
     refused(server, server.http.get(server.url, headers=headers), "not-acceptable")
 
 
+def test_accept_may_come_in_several_lines(server: HttpServer) -> None:
+    session = server.initialize()
+    headers = [*in_session(session).items(), ("accept", "application/json")]
+    headers.append(("accept", "text/event-stream"))
+    with server.http.stream("GET", server.url, headers=headers) as stream:
+        assert stream.status_code == 200
+        assert stream.headers["content-type"].startswith("text/event-stream")
+
+
 def test_an_unknown_event_cannot_be_resumed_from(server: HttpServer) -> None:
     session = server.initialize()
-    for last in ("999999", "abc", "-1", "1" * 500):
+    known = str(events(server.call("echo", session=session).text)[-1][0])
+    for last in ("999999", "abc", "-1", "1" * 500, f"0{known}", known.zfill(20) + "9" * 5000):
         headers = {**in_session(session), "accept": "*/*", "last-event-id": last}
         refused(server, server.http.get(server.url, headers=headers), "event-gone")
 
@@ -128,6 +213,20 @@ def test_too_many_sessions_are_refused() -> None:
         refused(server, server.post(opening), "too-many-sessions")
         server.http.delete(server.url, headers=in_session(first))
         assert server.post(opening).status_code == 200
+
+
+def test_sessions_that_are_opened_at_once_are_no_more_than_the_limit() -> None:
+    with HttpServer(http={"max_sessions": 3}) as server, ExitStack() as stack:
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
+        body = json.dumps(request("initialize", params)).encode()
+        fields = "host: localhost\r\naccept: application/json\r\nconnection: close\r\n"
+        head = f"POST /mcp HTTP/1.1\r\n{fields}content-type: application/json\r\n"
+        message = f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
+        connections = [stack.enter_context(server.connect()) for _ in range(10)]
+        for one in connections:
+            one.sendall(message)
+        statuses = sorted(received(one)[9:12] for one in connections)
+        assert statuses == [b"200"] * 3 + [b"503"] * 7
 
 
 def test_a_refused_initialize_opens_no_session() -> None:
@@ -188,22 +287,24 @@ def received(connection: socket.socket) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("sent", "status"),
+    ("sent", "status", "line"),
     [
-        (b"", b""),
-        (b"POST /mcp HTTP/1.1\r\nhost: localhost\r\n", b"HTTP/1.1 408"),
-        (HALF, b"HTTP/1.1 408"),
-        (b"nonsense\r\n\r\n", b"HTTP/1.1 400"),
-        (b"GET /mcp HTTP/1.1\r\nx: " + b"a" * 9000, b"HTTP/1.1 431"),
+        (b"", b"", ""),
+        (b"POST /mcp HTTP/1.1\r\nhost: localhost\r\n", b"HTTP/1.1 408", "408 headers-too-slow"),
+        (HALF, b"HTTP/1.1 408", "408 body-too-slow"),
+        (b"nonsense\r\n\r\n", b"HTTP/1.1 400", "400 not-http"),
+        (b"GET /mcp HTTP/1.1\r\nx: " + b"a" * 9000, b"HTTP/1.1 431", "431 headers-too-large"),
     ],
     ids=["nothing", "half of the headers", "half of the body", "not HTTP", "endless header"],
 )
 def test_a_slow_or_malformed_request_is_ended(
-    server: HttpServer, sent: bytes, status: bytes
+    server: HttpServer, sent: bytes, status: bytes, line: str
 ) -> None:
     with server.connect() as connection:
         connection.sendall(sent)
         assert received(connection).startswith(status)
+    if line:
+        logged(server, f"refused .* of 127.0.0.1:.*: {line}|refused a request of .*: {line}")
     assert server.call("echo").status_code == 200
 
 
@@ -235,6 +336,23 @@ def test_over_the_limit_the_connection_without_a_request_is_closed() -> None:
             one.close()
 
 
+def test_over_the_limit_a_connection_whose_body_has_not_arrived_is_closed() -> None:
+    """One principal could otherwise hold all connections with bodies that it sends slowly."""
+    with HttpServer(http={"max_connections": 3}) as server:
+        server.http.close()
+        held = []
+        for _ in range(3):
+            held.append(server.connect())
+            held[-1].sendall(HALF)
+            time.sleep(0.1)
+        with server.connect() as further:
+            further.sendall(b"GET /nowhere HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert further.recv(65536).startswith(b"HTTP/1.1 404")
+            assert received(held[0]) == b"", "the oldest"
+        for one in held:
+            one.close()
+
+
 def test_over_the_limit_a_connection_is_closed_if_all_others_are_served() -> None:
     with HttpServer(http={"max_connections": 3}) as server:
         session = server.initialize()
@@ -254,6 +372,20 @@ def test_over_the_limit_a_connection_is_closed_if_all_others_are_served() -> Non
         server.wait_for("http.max_connections")
         for one in held:
             one.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits descriptors")
+def test_a_low_limit_of_open_files_is_raised_for_the_connections() -> None:
+    """Without descriptors a server accepts nobody, and cannot open its own files."""
+    limited = ["sh", "-c", 'ulimit -Sn 64 && exec "$@"', "sh"]
+    with HttpServer([*limited, *command(http={"max_connections": 200})]) as server:
+        held = [server.connect() for _ in range(100)]
+        assert server.call("echo").status_code == 200
+        for one in held:
+            one.close()
+    limited[2] = 'ulimit -n 256 && exec "$@"'
+    with HttpServer([*limited, *command(http={"max_connections": 200})]) as server:
+        server.wait_for(r"256 files may be open, .*\(200\); raise the limit to 712")
 
 
 def test_a_client_that_reads_nothing_is_disconnected() -> None:

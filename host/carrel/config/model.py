@@ -213,7 +213,7 @@ class HttpConfig(NamedTuple):
         session_idle_seconds: seconds without a request after which a session ends. Default: 1,800.
         read_seconds: seconds that a request's headers may take to arrive, and likewise its body.
             Default: 10.
-        write_seconds: seconds that a client may read nothing while the server writes.
+        write_seconds: seconds in which a client must read what was sent, or 1 MiB of it.
             Default: 30.
         keep_alive_seconds: seconds that a connection may stay open between requests. Default: 75.
         max_events: events of one session that are kept for resuming a stream. Default: 256.

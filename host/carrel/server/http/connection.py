@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import sys
 from collections import Counter
 from collections.abc import Callable, MutableMapping
 from typing import Any, Final
@@ -35,10 +36,15 @@ _PHRASES = {
     404: b"Not Found",
     408: b"Request Timeout",
     431: b"Request Header Fields Too Large",
+    503: b"Service Unavailable",
 }
 
 #: Requests of one connection that wait for the response to an earlier one.
 _MOST_WAITING: Final = 64
+
+#: Bytes that a client must read of a larger response in `http.write_seconds`. Less would let it
+#: hold many large responses in memory.
+_LEAST_READ: Final = 2**20
 
 _INVALID = Refusal("not-http", 400, INVALID_REQUEST, "the request is not valid HTTP/1.1")
 _PIPELINED = Refusal(
@@ -89,6 +95,8 @@ class _Connection(HttpToolsProtocol):
         self._fault = _INVALID
         self._head: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
+        #: Bytes that the client had not read when that timer was started.
+        self._unread_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Starts the timeout of the first request's headers."""
@@ -139,8 +147,8 @@ class _Connection(HttpToolsProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is served; one that is held is not served yet."""
-        return not self._is_serving or HELD in self._state
+        """Whether no request is served; one that is held, or has not arrived, is not served yet."""
+        return not self._is_serving or HELD in self._state or self._served.more_body
 
     @property
     def _is_serving(self) -> bool:
@@ -177,6 +185,8 @@ class _Connection(HttpToolsProtocol):
         if not self.parser.should_upgrade():
             self._head_bytes, self._is_in_body = 0, True
             super().on_headers_complete()
+            if self.parser.get_http_version() == "1.0":
+                _without_chunks(self.cycle)
 
     def _fault_of_head(self) -> Refusal | None:
         """Returns why the gate does not see a request: httptools accepts what proxies could read
@@ -186,14 +196,16 @@ class _Connection(HttpToolsProtocol):
             return _PIPELINED
         if not self.url.startswith(b"/"):
             return REFUSALS["no-such-path"]  # the address of another server, or of a tunnel
+        version = self.parser.get_http_version()
+        if version not in {"1.0", "1.1"}:
+            return _INVALID
         hosts = 0
         for name, value in self.headers:
             hosts += name == b"host"
-            if name == b"transfer-encoding" and value.lower() != b"chunked":
+            if name == b"transfer-encoding" and (version == "1.0" or value.lower() != b"chunked"):
                 return _INVALID
         # HTTP/1.0 had no such header.
-        least = self.parser.get_http_version() != "1.0"
-        return None if least <= hosts <= 1 else _INVALID
+        return None if (version != "1.0") <= hosts <= 1 else _INVALID
 
     def on_message_complete(self) -> None:
         """Ends the body of a request."""
@@ -244,13 +256,27 @@ class _Connection(HttpToolsProtocol):
         """Starts the timeout of a client that does not read."""
         super().pause_writing()
         if self._unread is None:
-            self._unread = self.loop.call_later(self.limits.write_seconds, self._does_not_read)
+            self._await_reading()
+
+    def _await_reading(self) -> None:
+        self._unread_bytes = self.transport.get_write_buffer_size()
+        self._unread = self.loop.call_later(self.limits.write_seconds, self._reads_too_little)
 
     def resume_writing(self) -> None:
         """Stops that timeout."""
         super().resume_writing()
         _cancel(self._unread)
         self._unread = None
+
+    def shutdown(self) -> None:
+        """Ends a connection at the end of the server, unless a request is served; refuses one that
+        has not arrived completely.
+        """
+        cycle = self._served
+        if self._is_serving and cycle.more_body and not cycle.response_started:
+            self._answer(REFUSALS["stopping"])
+        else:
+            super().shutdown()
 
     def _too_slow(self) -> None:
         self._head = None
@@ -259,10 +285,13 @@ class _Connection(HttpToolsProtocol):
         else:
             self.transport.close()  # a connection without a request
 
-    def _does_not_read(self) -> None:
+    def _reads_too_little(self) -> None:
         self._unread = None
+        if self._unread_bytes - self.transport.get_write_buffer_size() >= _LEAST_READ:
+            self._await_reading()
+            return
         logger.warning(
-            "closed a connection of %s: nothing was read for http.write_seconds (%g)",
+            "closed a connection of %s: less than 1 MiB was read in http.write_seconds (%g)",
             self.peer(),
             self.limits.write_seconds,
         )
@@ -285,6 +314,28 @@ class _Connection(HttpToolsProtocol):
     def peer(self) -> str:
         """Returns the client's address."""
         return "a client" if self.client is None else f"{self.client[0]}:{self.client[1]}"
+
+
+def _without_chunks(cycle: Any) -> None:
+    """Lets a response without a length end with its connection, because HTTP/1.0 has no chunks;
+    uvicorn would send some.
+    """
+    send, is_measured = cycle.send, False
+
+    async def send_until_closed(message: MutableMapping[str, Any]) -> None:
+        nonlocal is_measured
+        if message["type"] == "http.response.start":
+            names = {name.lower() for name, _ in message.get("headers", ())}
+            is_measured = b"content-length" in names
+            if not is_measured:
+                cycle.chunked_encoding = False
+        elif not is_measured:
+            # uvicorn counts down, to 0 with the last part.
+            size = sys.maxsize if message.get("more_body") else len(message.get("body", b""))
+            cycle.expected_content_length = size
+        await send(message)
+
+    cycle.send = send_until_closed
 
 
 def _cancel(timer: asyncio.TimerHandle | None) -> None:

@@ -14,15 +14,18 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, cast
 
 from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
-from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse, jsonrpc_message_adapter
+from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
 
 from carrel.config import HttpConfig
 from carrel.principal import LOCAL
 
 #: Bytes that an event takes besides its message.
 _OVERHEAD = 200
+#: Digits of an event's number, far more than a server counts to.
+_MOST_DIGITS = 20
 
 
 #: A message; the JSON text of a response; None for an event without data.
@@ -130,52 +133,72 @@ class SessionEvents(EventStore):
         self.principal = principal
         self.has_error = False
         self.numbers: dict[int, str] = {}
-        self._open: dict[str, asyncio.Future[None]] = {}
+        #: Stream of each call that runs → what is called when it has ended.
+        self._unanswered: dict[str, Callable[[], object]] = {}
+        #: Set and replaced when an event is kept or a call ends.
+        self._news = asyncio.Event()
 
     async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
         """Keeps an event, and returns its id."""
         self.has_error = self.has_error or isinstance(message, JSONRPCError)
-        return str(self._log.add(self, stream_id, message))
+        event = str(self._log.add(self, stream_id, message))
+        if isinstance(message, JSONRPCResponse | JSONRPCError):
+            self.answered(stream_id)
+        else:
+            self._tell()
+        return event
 
     def knows(self, event_id: str) -> bool:
         """Returns whether the events after this one can be replayed."""
         self._log.expire()
-        return event_id.isascii() and event_id.isdigit() and int(event_id[:20]) in self.numbers
+        return _number(event_id) in self.numbers
+
+    def size_after(self, event_id: str) -> int:
+        """Returns the bytes of the kept events of the same stream after this one."""
+        last = _number(event_id)
+        stream = self.numbers.get(last)
+        later = [one for one, name in self.numbers.items() if one > last and name == stream]
+        return sum(event.size for event in map(self._log.find, later) if event is not None)
 
     async def replay_events_after(
         self, last_event_id: str, send_callback: EventCallback
     ) -> str | None:
         """Sends the events of the same stream after this one.
 
+        The stream of a running call is sent from here until its response: the SDK would miss what
+        comes between the last kept event and the first that it sends itself.
+
         Returns:
             The stream to continue with; None if its response was sent, or nothing is known.
         """
         if not self.knows(last_event_id):
             return None
-        last = int(last_event_id)
+        last = _number(last_event_id)
         stream = self.numbers[last]
-        if await self._send_after(last, stream, send_callback):
+        last = await self._send_after(last, stream, send_callback)
+        if self._ends(last):
             return None
-        running = self._open.get(stream)
-        if running is None:
+        if stream not in self._unanswered:
             return stream
-        # Not awaited itself, because cancelling this task would cancel it for other streams.
-        await asyncio.wait({running})
-        await self._send_after(last, stream, send_callback)
+        while stream in self._unanswered:
+            await self._news.wait()
+            last = await self._send_after(last, stream, send_callback)
         return None
 
-    async def _send_after(self, last: int, stream: str, send_callback: EventCallback) -> bool:
-        """Sends the kept events of a stream; returns whether one of them, or `last`, ends it."""
-        if self._ends(last):
-            return True
-        for number in [one for one, name in self.numbers.items() if one > last and name == stream]:
+    async def _send_after(self, last: int, stream: str, send_callback: EventCallback) -> int:
+        """Sends the kept events of a stream up to that which ends it, those included that are kept
+        while others are sent; returns the number of the last.
+        """
+        while not self._ends(last):
+            later = (one for one, name in self.numbers.items() if one > last and name == stream)
+            number = next(later, None)
+            if number is None:
+                break
             event = self._log.find(number)
-            if event is None or event.message is None:
-                continue
-            await send_callback(EventMessage(_as_message(event.message), str(number)))
-            if self._ends(number):
-                return True
-        return False
+            if event is not None and event.message is not None:
+                await send_callback(EventMessage(_sendable(event.message), str(number)))
+            last = number
+        return last
 
     def _ends(self, number: int) -> bool:
         """Returns whether an event is the response that ends its stream."""
@@ -184,39 +207,73 @@ class SessionEvents(EventStore):
             event.message, JSONRPCResponse | JSONRPCError | bytes
         )
 
+    # Calls that run, whether or not their clients are there
+
+    def expect(self, stream: str) -> None:
+        """Notes that a request is served, until `answered`."""
+        self._unanswered[stream] = _nothing
+
+    def answered(self, stream: str) -> None:
+        """Notes that a request's call has ended."""
+        self._unanswered.pop(stream, _nothing)()
+        self._tell()
+
+    def when_answered(self, stream: str, then: Callable[[], object]) -> None:
+        """Calls `then` when a request's call has ended, at once if it has."""
+        if stream in self._unanswered:
+            self._unanswered[stream] = then
+        else:
+            then()
+
     # Streams of plain calls, whose only message is the response
 
     def start_stream(self, stream: str) -> str:
         """Keeps an event without data, so that the stream can be resumed; returns its id."""
-        self._open[stream] = asyncio.get_running_loop().create_future()
         return str(self._log.add(self, stream, None))
 
     def end_stream(self, stream: str, line: bytes | None) -> str | None:
         """Keeps the response, and returns its event's id; None if there is none."""
-        event = None if line is None else str(self._log.add(self, stream, line))
-        self._release(stream)
-        return event
+        return None if line is None else str(self._log.add(self, stream, line))
 
-    def forget_stream(self, stream: str, event: str | None) -> None:
+    def forget_stream(self, event: str) -> None:
         """Forgets a stream that the SDK serves instead."""
-        if event is not None:
-            self._log.drop(int(event))
-        self._release(stream)
+        self._log.drop(int(event))
 
-    def _release(self, stream: str) -> None:
-        running = self._open.pop(stream, None)
-        if running is not None:
-            running.set_result(None)
+    def _tell(self) -> None:
+        """Wakes the replays that wait."""
+        news, self._news = self._news, asyncio.Event()
+        news.set()
 
     def clear(self) -> None:
         """Drops every event, because the session has ended."""
         for number in list(self.numbers):
             self._log.drop(number)
-        for stream in list(self._open):
-            self._release(stream)
+        for stream in list(self._unanswered):
+            self.answered(stream)
 
 
-def _as_message(kept: JSONRPCMessage | bytes) -> JSONRPCMessage:
-    if isinstance(kept, bytes):
-        return jsonrpc_message_adapter.validate_json(kept)
-    return kept
+def _nothing() -> None:
+    """Stands for what nobody waits for."""
+
+
+def _number(event_id: str) -> int:
+    """Returns the number of an event; 0, which none has, for what is no id of this server."""
+    digits = event_id.isascii() and event_id.isdigit() and len(event_id) <= _MOST_DIGITS
+    return int(event_id) if digits and not event_id.startswith("0") else 0
+
+
+class _KeptResponse:
+    """Stands for a message where the SDK only writes its JSON text: decoding a large response and
+    encoding it again would delay others.
+    """
+
+    def __init__(self, line: bytes) -> None:
+        self._line = line
+
+    def model_dump_json(self, **_options: Any) -> str:
+        """Returns the text as it was kept."""
+        return self._line.decode()
+
+
+def _sendable(kept: JSONRPCMessage | bytes) -> JSONRPCMessage:
+    return cast("JSONRPCMessage", _KeptResponse(kept)) if isinstance(kept, bytes) else kept

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from pydantic_core import from_json
 
+from carrel.text.printable import escaped_json
+
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
@@ -19,6 +21,7 @@ Headers = list[tuple[bytes, bytes]]
 BOTH: Final = b"application/json, text/event-stream"
 _JSON: Final = b"application/json"
 _STREAM: Final = b"text/event-stream"
+_DATA: Final = b"data: "
 
 
 def accepted(header: bytes | None) -> tuple[bool, bool]:
@@ -121,3 +124,28 @@ class OneEvent:
             await self._send({**self._start, "headers": headers})
             message = {"type": "http.response.body", "body": body, "more_body": False}
         await self._send(message)
+
+
+class Escaped:
+    """Escapes hidden characters in an event stream: the SDK writes the messages of sessions with
+    them, and the fast path without.
+    """
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._is_stream = False
+
+    async def __call__(self, message: Message) -> None:
+        """Sends a message of the SDK."""
+        if message["type"] == "http.response.start":
+            self._is_stream = _is(message, _STREAM)
+        elif self._is_stream:
+            body = message.get("body", b"")
+            if not body.isascii() or b"\x7f" in body:
+                lines = [_escaped_line(line) for line in body.split(b"\r\n")]
+                message = {**message, "body": b"\r\n".join(lines)}
+        await self._send(message)
+
+
+def _escaped_line(line: bytes) -> bytes:
+    return _DATA + escaped_json(line[len(_DATA) :]) if line.startswith(_DATA) else line

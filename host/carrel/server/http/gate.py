@@ -1,8 +1,8 @@
 """Checks every request before the SDK's session manager serves it.
 
-In this order: headers, Host and Origin, path, shutdown, principal, method, `Accept`, session, body,
-message, scopes, number of requests in flight. Each refusal of `refusals` is one response and one
-log line.
+In this order: headers, Host and Origin, path, preflight, shutdown, principal, method, `Accept`,
+session, body, message, scopes, number of requests in flight. Each refusal of `refusals` is one
+response and one log line.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.config import HttpConfig, ServerConfig
@@ -19,8 +19,9 @@ from carrel.text.printable import printable
 
 from .admission import BY_SDK, BYTES, OPENS_SESSION, PLAIN, RequestAdmission, body_units
 from .connection import OWNER, REFUSED
+from .cors import is_preflight, preflight_headers
 from .fields import check_fields
-from .formats import BOTH, Headers, OneEvent, ResponseOnly, Send, accepted, with_accept
+from .formats import BOTH, Escaped, Headers, OneEvent, ResponseOnly, Send, accepted, with_accept
 from .identity import Identifier, LocalIdentifier
 from .messages import parse_message
 from .origins import OriginCheck
@@ -128,6 +129,8 @@ class Gate:
         except ConnectionError:
             if not scope["state"].get(REFUSED):
                 logger.info("%s closed its connection before its request was read", _peer(request))
+        finally:
+            request.opening.close()
 
     async def _serve(self, request: HttpRequest) -> None:
         check_fields(request.scope, request.headers, self._http.max_header_bytes)
@@ -140,11 +143,16 @@ class Gate:
             await self._answer_route(request, path, is_open=access == "open")
             return
         public = self._identifier.metadata
-        if public is not None and path == public[0]:
-            await self._answer_metadata(request, public[1])
-            return
-        if path != PATH:
+        metadata = public[1] if public is not None and path == public[0] else None
+        if path != PATH and metadata is None:
             raise Refused("no-such-path")
+        request.page = self._origins.page(request.headers)
+        if request.page is not None and is_preflight(request.method, request.headers):
+            await _send(request, 204, preflight_headers())
+            return
+        if metadata is not None:
+            await self._answer_metadata(request, metadata)
+            return
         if self._stopping.is_set():
             raise Refused("stopping")
         known = await self._identified(request)
@@ -207,26 +215,41 @@ class Gate:
 
     async def _stream_or_end(self, request: HttpRequest, session: HttpSession) -> None:
         """Serves a stream of notifications, a resumed stream, or the end of a session."""
-        principal = request.principal
-        assert principal is not None, "identified before"
         if request.method == "GET":
-            if not accepted(request.headers.get(b"accept"))[1]:
-                raise Refused("not-acceptable")
-            last = request.headers.get(b"last-event-id")
-            if last is not None and not session.events.knows(last.decode("latin-1")):
-                raise Refused("event-gone")
-            if last is not None and not session.may_replay(principal):
-                raise Refused.by(self._identifier.insufficient(sorted(session.scopes)))
-            scope = _with_headers(request.scope, request.scope["headers"], BOTH)
-            with self._sessions.using(session):
-                receive = await self._until_the_end(request, request.receive)
-                await self._pass_on(request, scope, receive)
+            await self._stream(request, session)
         else:
             await self._pass_on(request, request.scope, request.receive)
             if request.status < 300:
                 self._sessions.end(session.id)
         if request.status == 404:
             self._sessions.end(session.id)
+
+    async def _stream(self, request: HttpRequest, session: HttpSession) -> None:
+        """Serves a stream of notifications, or resumes a stream: that costs what is sent again, and
+        a principal may do it for as many streams as it may have requests in flight.
+        """
+        if not accepted(request.accept)[1]:
+            raise Refused("not-acceptable")
+        last, size = request.headers.get(b"last-event-id"), 0
+        with ExitStack() as stack:
+            stack.enter_context(self._sessions.using(session))
+            if last is not None:
+                event = last.decode("latin-1")
+                self._check_replay(request, session, event)
+                stack.enter_context(self._counted(request.principal, resumed=True))
+                size = session.events.size_after(event)
+                self._charge(request, size / BYTES)
+            scope = _with_headers(request.scope, request.scope["headers"], BOTH)
+            receive = await self._until_the_end(request, request.receive)
+            await self._pass_on(request, scope, receive)
+        self._charge(request, max(0, request.sent - size) / BYTES)
+
+    def _check_replay(self, request: HttpRequest, session: HttpSession, event: str) -> None:
+        assert request.principal is not None, "identified before"
+        if not session.events.knows(event):
+            raise Refused("event-gone")
+        if not session.may_replay(request.principal):
+            raise Refused.by(self._identifier.insufficient(sorted(session.scopes)))
 
     async def _until_the_end(self, request: HttpRequest, receive: Receive) -> Receive:
         """Returns the `receive` of a stream that waits for changes: it ends when the server stops,
@@ -255,7 +278,7 @@ class Gate:
                 if request.principal is not None:
                     session.widen(request.principal)
             if is_request:
-                counted = stack.enter_context(self._counted(request, session))
+                counted = stack.enter_context(self._unanswered(request, session))
                 # A client may send its next request before the SDK has returned.
                 request.on_finished = counted.close
                 if plain is not None and await plain.serve(request, message, session, wants):
@@ -296,7 +319,9 @@ class Gate:
         if not request.is_modern and session is None:
             if method != "initialize" or not is_request:
                 raise Refused("no-session")
+            assert request.principal is not None, "identified before"
             self._check_sessions(request.principal)
+            request.opening.enter_context(self._sessions.opening(request.principal))
             self._charge(request, OPENS_SESSION)
         if method == _LISTEN and not wants[1]:
             raise Refused("not-acceptable")
@@ -308,12 +333,12 @@ class Gate:
             if self.in_flight >= self._settings.max_in_flight:
                 raise Refused("busy")
 
-    def _check_sessions(self, principal: Principal | None) -> None:
+    def _check_sessions(self, principal: Principal) -> None:
         """Refuses a session more than the server, or its principal, may have."""
         if self._sessions.is_full():
             raise Refused("too-many-sessions")
         allowances = self._allowances
-        if allowances is None or principal is None:
+        if allowances is None:
             return
         if self._sessions.count(principal) >= allowances.max_sessions:
             self._sessions.expire()
@@ -327,7 +352,7 @@ class Gate:
             raise Refused("wrong-content-type")
         if request.headers.get(b"content-encoding", b"identity").strip().lower() != b"identity":
             raise Refused("encoded-body")
-        wants = accepted(request.headers.get(b"accept"))
+        wants = accepted(request.accept)
         if not any(wants):
             raise Refused("not-acceptable")
         if request.declared > self._http.max_body_bytes:
@@ -341,6 +366,8 @@ class Gate:
                 body = await request.read(self._http.max_body_bytes)
         except TimeoutError:
             raise Refused("body-too-slow") from None
+        if self._stopping.is_set():
+            raise Refused("stopping")  # nobody waits for a call that starts now
         if not request.declared and body:
             assert request.principal is not None, "identified before"
             await self._charged(request, request.principal, body_units(len(body)))
@@ -349,22 +376,44 @@ class Gate:
             await asyncio.sleep(0)  # others are served before the call is started
         return message
 
-    def _counted(self, request: HttpRequest, session: HttpSession | None) -> ExitStack:
-        """Counts a request until it is answered, and keeps its id from being used twice."""
-        id_, stack = str(request.id), ExitStack()
-        if self._allowances is not None and request.principal is not None:
-            if self._allowances.is_full(request.principal):
-                raise Refused("too-many-own-requests")
-            stack.enter_context(self._allowances.in_flight(request.principal))
+    def _unanswered(self, request: HttpRequest, session: HttpSession | None) -> ExitStack:
+        """Counts a request until it is answered. Counts it for its principal, and keeps its id from
+        being used twice, until its call has ended too.
+        """
+        id_, stack, held = str(request.id), ExitStack(), ExitStack()
+        if session is not None and id_ in session.ids:
+            raise Refused("id-in-use")
+        held.enter_context(self._counted(request.principal))
         if session is not None:
-            if id_ in session.ids:
-                stack.close()
-                raise Refused("id-in-use")
             session.ids.add(id_)
-            stack.callback(session.ids.discard, id_)
+            held.callback(session.ids.discard, id_)
+            session.events.expect(id_)
+        stack.callback(self._release, request, session, held)
         self.in_flight += 1
         stack.callback(self._answered)
         return stack
+
+    def _counted(
+        self, principal: Principal | None, *, resumed: bool = False
+    ) -> AbstractContextManager[None]:
+        """Counts a request among those in flight of its principal, or refuses it."""
+        if self._allowances is None or principal is None:
+            return nullcontext()
+        if self._allowances.is_full(principal, resumed=resumed):
+            raise Refused("too-many-own-requests")
+        return self._allowances.in_flight(principal, resumed=resumed)
+
+    @staticmethod
+    def _release(request: HttpRequest, session: HttpSession | None, held: ExitStack) -> None:
+        """Frees what a request holds. In a session, the call of a client that is gone continues:
+        its response must not be taken for another's, and it still counts for its principal.
+        """
+        if session is None:
+            held.close()
+            return
+        if not request.vanished:
+            session.events.answered(str(request.id))
+        session.events.when_answered(str(request.id), held.close)
 
     def _answered(self) -> None:
         self.in_flight -= 1
@@ -379,7 +428,12 @@ class Gate:
         principal = request.principal
         assert principal is not None, "identified before"
         events = self._sessions.events.session(principal.name)
-        request.on_opened = lambda id_: self._sessions.open(id_, principal, events)
+
+        def opened(id_: str) -> None:
+            request.opening.close()
+            self._sessions.open(id_, principal, events)
+
+        request.on_opened = opened
         answered = request.on_finished
 
         def finished() -> None:
@@ -390,7 +444,7 @@ class Gate:
         request.on_finished = finished
         token = opening.set(events)
         try:
-            await self._manager.asgi_app(scope, receive, send or request.watched_send)
+            await self._manager.asgi_app(scope, receive, Escaped(send or request.watched_send))
         finally:
             opening.reset(token)
             if request.session_id is None:
@@ -436,7 +490,10 @@ class Gate:
     async def _answer_metadata(self, request: HttpRequest, body: bytes) -> None:
         if request.method not in {"GET", "HEAD"}:
             raise Refused("wrong-method", headers={"Allow": "GET, HEAD"})
-        await _respond(request, 200, body, {"Cache-Control": "max-age=300"})
+        more = {"Cache-Control": "max-age=300"}
+        if request.page is None:
+            more["Vary"] = "Origin"
+        await _respond(request, 200, body, more)
 
     async def _refuse(self, request: HttpRequest, refusal: Refusal) -> None:
         self._on_refused(refusal.name, refusal.status, _peer(request))
@@ -482,7 +539,12 @@ async def _discard(_message: Message) -> None:
 async def _respond(request: HttpRequest, status: int, body: bytes, more: dict[str, str]) -> None:
     headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **more}
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await request.watched_send({"type": "http.response.start", "status": status, "headers": raw})
+    await _send(request, status, raw, body)
+
+
+async def _send(request: HttpRequest, status: int, headers: Headers, body: bytes = b"") -> None:
+    start = {"type": "http.response.start", "status": status, "headers": headers}
+    await request.watched_send(start)
     await request.watched_send({"type": "http.response.body", "body": body})
 
 

@@ -16,10 +16,8 @@ from pydantic_core import from_json
 from .refusals import Refused
 
 _ENVELOPE: Final = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
-#: Members that decide what a request does; a body with each of them once at most is not ambiguous.
-_DECIDING: Final = tuple(
-    f'"{name}"'.encode() for name in (*_ENVELOPE, "name", "arguments", "uri", "_meta", "requestId")
-)
+#: Members of which a message has one: it is a request, or a response of either kind.
+_KINDS: Final = frozenset({"method", "result", "error"})
 _DECODER: Final = json.JSONDecoder()
 #: Finds the members of an object without decoding their values.
 _MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -60,7 +58,7 @@ def _refusal(body: bytes, message: Mapping[str, Any]) -> str | None:
     strange = message.keys() - _ENVELOPE
     if strange and any(name.lower() in _ENVELOPE for name in strange):
         return "ambiguous"
-    if not isinstance(message.get("method"), str) and not message.keys() & {"result", "error"}:
+    if len(message.keys() & _KINDS) != 1 or not isinstance(message.get("method", ""), str):
         return "not-a-message"
     return "ambiguous" if _is_ambiguous(body, params) else None
 
@@ -70,8 +68,6 @@ def _is_ambiguous(body: bytes, params: Mapping[str, Any]) -> bool:
     if len({name.lower() for name in params}) < len(params):
         return True
     if _is_written_plainly(body):
-        return False
-    if b"\\" not in body and all(body.count(name) <= 1 for name in _DECIDING):
         return False
     members = list(_members(body.decode().strip(_BLANKS)))
     values = dict(members)

@@ -47,6 +47,12 @@ class OriginCheck:
             return None
         return REFUSALS["wrong-origin"]
 
+    def page(self, headers: Mapping[bytes, bytes]) -> bytes | None:
+        """Returns the origin of the allowed page that sends a request; None for other clients."""
+        origin = headers.get(b"origin")
+        is_page = origin is not None and origin.decode("latin-1").lower() in self._origins
+        return origin if is_page else None
+
     def is_own(self, host: str) -> bool:
         """Returns whether a value of `Host`, in lower case, names this server."""
         name = _PORT.sub("", host)

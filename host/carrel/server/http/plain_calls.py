@@ -29,7 +29,6 @@ from carrel.server.fast_path import FastPath
 from carrel.server.frames import Rejection, encode_rejection
 
 from .plain_responses import PlainCall, PlainResponse
-from .refusals import Refused
 
 if TYPE_CHECKING:
     from carrel.server.app import App
@@ -65,12 +64,7 @@ class _SessionCalls:
             frame: the request.
             revision: of the session.
             is_stream: whether the response is an event stream, which can be resumed.
-
-        Raises:
-            Refused: an earlier request with this id is still running; its client is gone.
         """
-        if frame.id in self._running:
-            raise Refused("id-in-use")
         call = PlainCall()
         if is_stream:
             call.priming = self._events.start_stream(str(frame.id))
@@ -80,8 +74,8 @@ class _SessionCalls:
             return call
         self._app.handling -= 1
         del self._running[frame.id]
-        if is_stream:
-            self._events.forget_stream(str(frame.id), call.priming)
+        if call.priming is not None:
+            self._events.forget_stream(call.priming)
         return None
 
     def _answer(self, id_: RequestId, line: bytes | None) -> None:
@@ -93,6 +87,7 @@ class _SessionCalls:
             )
         if is_stream:
             call.event = self._events.end_stream(str(id_), line)
+        self._events.answered(str(id_))
         call.end(line)
 
     def close(self) -> None:

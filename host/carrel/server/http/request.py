@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import ExitStack
 from typing import Any, Final
 
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from carrel.principal import Principal
 
+from .cors import response_headers
 from .formats import Send
 from .refusals import Refused
 
@@ -41,15 +43,25 @@ class HttpRequest:
         self.id: int | str | None = None
         self.status = 0
         self.session_id: str | None = None
+        #: Origin of a page that may read the response.
+        self.page: bytes | None = None
         self.finished = False
         #: Bytes of the response so far.
         self.sent = 0
         #: Whether the client closed its connection before the response ended.
         self.vanished = False
+        #: Counts the session that the request opens, until there is one or it is refused.
+        self.opening = ExitStack()
         #: Called with the id of a session that the response opens, before the client sees it.
         self.on_opened: Callable[[str], object] = lambda _id: None
         #: Called before the last byte of the response is sent.
         self.on_finished: Callable[[], object] = lambda: None
+
+    @property
+    def accept(self) -> bytes | None:
+        """Returns the value of `Accept`, which may come in several lines; None without one."""
+        lines = [value for name, value in self.scope["headers"] if name == b"accept"]
+        return b", ".join(lines) if lines else None
 
     @property
     def declared(self) -> int:
@@ -78,6 +90,9 @@ class HttpRequest:
                 if name.lower() == SESSION and self.status < 300 and SESSION not in self.headers:
                     self.session_id = value.decode("latin-1")
                     self.on_opened(self.session_id)
+            if self.page is not None:
+                headers = [*message.get("headers", ()), *response_headers(self.page)]
+                message = {**message, "headers": headers}
         else:
             self.sent += len(message.get("body", b""))
             if not message.get("more_body", False):

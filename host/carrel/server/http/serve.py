@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -48,6 +49,8 @@ _ENDING: Final = 64
 _ACCEPTED_AT_ONCE: Final = 4
 #: Connections that wait in the system's queue to be accepted.
 _QUEUE: Final = 1024
+#: Descriptors for files of the cache, connections to upstreams, and pipes.
+_OTHER_DESCRIPTORS: Final = 512
 #: Seconds between two searches for idle sessions.
 _SWEEP_SECONDS: Final = 15.0
 
@@ -81,6 +84,7 @@ def serve(
     watchdog = Watchdog(settings.shutdown_seconds)
     logging_here = logging_to_stderr(settings.log_level, settings.log_format)
     with standard_streams_taken(), logging_here as log, operations.open():
+        _allow_descriptors(http.max_connections)
         if log is not None:
             operations.gauges.log_lost = lambda: log.lost
         try:
@@ -110,6 +114,30 @@ def serve(
         finally:
             watchdog.stop()
     return 0
+
+
+def _allow_descriptors(connections: int) -> None:
+    """Raises the limit of open files so that this many connections leave some for other files.
+
+    Many systems allow 1,024 by default, and the program may raise that.
+    """
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + _OTHER_DESCRIPTORS
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    if allowed < wanted:
+        logger.warning(
+            "%d files may be open, too few for http.max_connections (%d); raise the limit to %d",
+            allowed,
+            connections,
+            wanted,
+        )
 
 
 class _Served:
@@ -281,7 +309,8 @@ class _Served:
             access_log=False,
             server_header=False,
             timeout_keep_alive=int(self._http.keep_alive_seconds) or 1,
-            timeout_graceful_shutdown=1,
+            # `run` ends the wait before.
+            timeout_graceful_shutdown=math.ceil(self._settings.shutdown_seconds) or 1,
             backlog=_ACCEPTED_AT_ONCE,
         )
 

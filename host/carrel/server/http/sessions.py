@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -51,7 +52,7 @@ class HttpSession:
         id: the value of `Mcp-HttpSession-Id`.
         principal: the only one who may use it.
         events: kept for resuming streams.
-        ids: ids of unanswered requests.
+        ids: ids of unanswered requests, those of clients that are gone included.
         scopes: of all tokens that it was used with.
     """
 
@@ -110,6 +111,7 @@ class Sessions:
         self._settings = settings
         self._clock = clock
         self._sessions: dict[str, HttpSession] = {}
+        self._opening: Counter[str] = Counter()
         self.events = EventLog(settings, clock=clock)
         self.on_ended: Callable[[str], object] = lambda _id: None
         self.on_expired: Callable[[str], object] = lambda _id: None
@@ -119,13 +121,26 @@ class Sessions:
 
     def is_full(self) -> bool:
         """Returns whether no further session may be opened."""
-        if len(self._sessions) >= self._settings.max_sessions:
+        most = self._settings.max_sessions - self._opening.total()
+        if len(self._sessions) >= most:
             self.expire()
-        return len(self._sessions) >= self._settings.max_sessions
+        return len(self._sessions) >= most
 
     def count(self, principal: Principal) -> int:
-        """Returns the number of the principal's open sessions."""
-        return sum(one.principal.name == principal.name for one in self._sessions.values())
+        """Returns the number of the principal's sessions, those included that are being opened."""
+        owned = sum(one.principal.name == principal.name for one in self._sessions.values())
+        return owned + self._opening[principal.name]
+
+    @contextmanager
+    def opening(self, principal: Principal) -> Iterator[None]:
+        """Counts a session that is being opened, until it is registered or refused."""
+        self._opening[principal.name] += 1
+        try:
+            yield
+        finally:
+            self._opening[principal.name] -= 1
+            if not self._opening[principal.name]:
+                del self._opening[principal.name]
 
     def open(self, id_: str, principal: Principal, events: SessionEvents) -> HttpSession:
         """Registers a session that the SDK has opened."""

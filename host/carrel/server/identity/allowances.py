@@ -71,30 +71,34 @@ class Allowances:
         self._clock = clock or SteadyClock()
         self._monotonic = monotonic
         self._paces: OrderedDict[str, CallRateLimit] = OrderedDict()
-        self._in_flight: Counter[str] = Counter()
+        #: Principal, and whether of resumed streams → those that are served.
+        self._in_flight: Counter[tuple[str, bool]] = Counter()
 
     @property
     def max_sessions(self) -> int:
         """Open sessions of one principal."""
         return self._settings.max_sessions
 
-    def is_full(self, principal: Principal) -> bool:
-        """Returns whether the principal's requests in flight are as many as they may be."""
-        return (
-            principal is not LOCAL
-            and self._in_flight[principal.name] >= self._settings.max_in_flight
-        )
+    def is_full(self, principal: Principal, *, resumed: bool = False) -> bool:
+        """Returns whether the principal's requests in flight are as many as they may be.
+
+        Resumed streams are counted apart: after a network failure they come for all the requests
+        whose calls still run.
+        """
+        most = self._settings.max_in_flight
+        return principal is not LOCAL and self._in_flight[principal.name, resumed] >= most
 
     @contextmanager
-    def in_flight(self, principal: Principal) -> Iterator[None]:
+    def in_flight(self, principal: Principal, *, resumed: bool = False) -> Iterator[None]:
         """Counts a request of a principal during the block."""
-        self._in_flight[principal.name] += 1
+        key = principal.name, resumed
+        self._in_flight[key] += 1
         try:
             yield
         finally:
-            self._in_flight[principal.name] -= 1
-            if not self._in_flight[principal.name]:
-                del self._in_flight[principal.name]
+            self._in_flight[key] -= 1
+            if not self._in_flight[key]:
+                del self._in_flight[key]
 
     def take(self, principal: Principal) -> bool:
         """Takes a call of the rate without waiting; returns False if `wait` must be used."""
