@@ -203,7 +203,7 @@ def _smuggling(issuer: Issuer) -> Iterator[Attack]:
         "a NUL in a name": (400, post + host + b"Authorization\0: Bearer x\r\n" + length),
         "no name": (400, post + host + b": Bearer x\r\n" + length),
         "HTTP/0.9": (400, b"GET /mcp\r\n"),
-        "HTTP/2": (401, b"POST /mcp HTTP/2.0\r\n" + host),
+        "HTTP/2": (400, b"POST /mcp HTTP/2.0\r\n" + host),
         "the preface of HTTP/2": (400, b"PRI * HTTP/2.0\r\n\r\nSM\r\n"),
         "a blank in the target": (400, b"POST /mcp x HTTP/1.1\r\n" + host),
         "a blank before the method": (400, b" POST /mcp HTTP/1.1\r\n" + host),
