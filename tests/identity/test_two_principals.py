@@ -209,7 +209,7 @@ def test_no_response_to_one_principal_has_data_of_the_other(team: Team, server: 
             team.told[name].append(shown.text)
         for text in team.told[name]:
             assert team.marks[other] not in text
-            assert not re.search(rf"\\b{re.escape(other)}\\b", text)
+            assert not re.search(rf"\b{re.escape(other)}\b", text)
             assert folder_name(other) not in text
 
 
