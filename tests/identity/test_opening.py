@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from carrel.config import Config, IdentityConfig, ScopeGrant, load_config
+from carrel.config import Config, IdentityConfig, ScopeGrant, WebConfig, load_config
 from carrel.config.identity_rules import ALGORITHMS
 from carrel.errors import ConfigError
 from carrel.features import FEATURES
@@ -21,12 +21,16 @@ PUBLIC = "https://carrel.example.org/mcp"
 
 
 def opened(
-    settings: IdentityConfig, env: dict[str, str] | None = None, *, is_local: bool = False
+    settings: IdentityConfig,
+    env: dict[str, str] | None = None,
+    *,
+    is_local: bool = False,
+    config: Config | None = None,
 ) -> TokenIdentity | None:
     folder = Path("/nowhere")
-    config = replace(Config(cache_dir=folder, data_dir=folder), identity=settings)
+    config = config or Config(cache_dir=folder, data_dir=folder)
     return open_identity(
-        config,
+        replace(config, identity=settings),
         env or {},
         address="http://127.0.0.1:8000/mcp" if is_local else "http://0.0.0.0:8000/mcp",
         is_local=is_local,
@@ -92,6 +96,15 @@ def test_what_is_missing_or_contradictory_is_reported(
 ) -> None:
     with pytest.raises(ConfigError, match=words):
         opened(IdentityConfig(**settings), env)
+
+
+def test_a_provider_of_searches_without_an_entry_can_be_granted() -> None:
+    folder = Path("/nowhere")
+    settings = IdentityConfig(resource=PUBLIC, scopes={"a": ScopeGrant(plugins=("brave",))})
+    with pytest.raises(ConfigError, match="no plugin is called 'brave'"):
+        opened(settings, SECRET)
+    config = Config(cache_dir=folder, data_dir=folder, web=WebConfig(search=("brave",)))
+    assert opened(settings, SECRET, config=config) is not None
 
 
 def test_faults_are_reported_together_and_never_show_the_secret() -> None:

@@ -12,7 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.config import Config, IdentityConfig, LibraryConfig, PapersConfig, ScopeGrant, builtin
+from carrel.config import (
+    Config,
+    IdentityConfig,
+    LibraryConfig,
+    PapersConfig,
+    ScopeGrant,
+    WebConfig,
+    builtin,
+)
 from carrel.errors import BusyError
 from carrel.principal import LOCAL, Principal
 from carrel.server.identity.allowances import Allowances
@@ -201,6 +209,24 @@ def test_a_principal_has_the_entries_that_it_may_use(tmp_path: Path) -> None:
     assert off is not None
     assert not off.enabled
     assert config_of(config, Principal("bob")).plugins == config.plugins
+
+
+def test_searches_ask_providers_that_the_principal_may_use(tmp_path: Path) -> None:
+    config = Config(
+        cache_dir=tmp_path,
+        data_dir=tmp_path,
+        plugins=(builtin("arxiv"), builtin("brave")),
+        web=WebConfig(search=("brave", "duckduckgo")),
+    )
+    for granted, search in (
+        ({"arxiv"}, ()),
+        ({"brave"}, ("brave",)),
+        ({"duckduckgo"}, ("duckduckgo",)),
+    ):
+        own = config_of(config, Principal("alice", plugins=frozenset(granted)))
+        assert own.web.search == search
+        assert [one for one in ("brave", "duckduckgo") if own.plugin(one)] == list(search)
+    assert config_of(config, Principal("bob")).web.search == config.web.search
 
 
 # Scopes

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from carrel.config import Config, LibraryConfig, ServerConfig, builtin
+from carrel.config import Config, LibraryConfig, ServerConfig, WebConfig, builtin
 from carrel.errors import UnknownNameError
 from carrel.features import FEATURES
 from carrel.principal import Principal
@@ -79,6 +79,21 @@ def test_tools_of_a_toolset_use_only_the_plugins_of_the_principal(opened: Toolbo
     assert own.plugin_set.loaded("crossref") is None
     assert own.plugin_set.formats("page"), "readers are used by any toolset"
     assert [one.name for one in own.plugins()] == ["arxiv"]
+
+
+def test_a_web_search_asks_no_provider_that_the_principal_may_not_use(settings: Config) -> None:
+    plugins = (*settings.plugins, builtin("brave"))
+    config = replace(settings, plugins=plugins, web=WebConfig(search=("brave",)))
+    toolbox = open_toolbox(config, features=FEATURES)
+    try:
+        own = toolbox_of(toolbox, alice({"arxiv"}))
+        assert "web_search" not in names(own)
+        with pytest.raises(UnknownNameError):
+            own.plugin_set.plugin("brave")
+        for granted in (alice({"brave"}, {"web"}), alice()):
+            assert "web_search" in names(toolbox_of(toolbox, granted))
+    finally:
+        toolbox.close()
 
 
 def test_the_plugins_of_all_principals_are_the_same(opened: Toolbox) -> None:

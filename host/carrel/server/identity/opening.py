@@ -185,7 +185,7 @@ def _faults(
 
 def _unknown_names(config: Config, toolsets: Collection[str]) -> list[str]:
     faults = []
-    plugins = [one.name for one in config.plugins]
+    plugins = [*(one.name for one in config.plugins), *config.unlisted_providers]
     for scope, grant in config.identity.scopes.items():
         for what, named, known in (
             ("toolsets", grant.toolsets, list(toolsets)),

@@ -61,7 +61,7 @@ def config_of(config: Config, principal: Principal) -> Config:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise StorageError(str(folder), str(error.strerror or error)) from error
-    library, papers = config.library, config.papers
+    library, papers, web = config.library, config.papers, config.web
     if library.file is not None:
         file = folder / f"library{library.file.suffix.lower() or '.json'}"
         library = library._replace(file=file, attachments=folder / "attachments")
@@ -69,12 +69,16 @@ def config_of(config: Config, principal: Principal) -> Config:
         folder=None if papers.folder is None else folder / "papers",
         log_folder=folder / "provenance",
     )
+    if principal.plugins is not None:
+        # Without its entry, a built-in provider would be one that needs none.
+        web = web._replace(search=tuple(one for one in web.search if one in principal.plugins))
     return replace(
         config,
         data_dir=folder,
         plugins=tuple(one for one in config.plugins if _is_kept(one, principal)),
         library=library,
         papers=papers,
+        web=web,
         warnings=(),
     )
 
