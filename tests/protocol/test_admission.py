@@ -16,6 +16,7 @@ from carrel.server.http.gate import Gate
 from carrel.server.http.identity import LocalIdentifier
 from carrel.server.http.sessions import Sessions
 from carrel.server.identity.allowances import Allowances
+from carrel.server.operations.routes import RouteReply
 
 ALICE, BOB = Principal("alice"), Principal("bob")
 
@@ -262,6 +263,53 @@ async def test_a_principal_resumes_no_more_streams_than_it_may_have_requests_in_
     allowances = Allowances(IdentityConfig(max_in_flight=3), 1.0)
     with allowances.in_flight(ALICE), allowances.in_flight(ALICE), allowances.in_flight(ALICE):
         assert await resumed(allowances=allowances) == (3, [429] * 27)
+
+
+class OnePath:
+    """Answers one path of an operator."""
+
+    def __init__(self) -> None:
+        self.answered = 0
+
+    def access(self, path: str) -> str | None:
+        del path
+        return "identified"
+
+    async def reply(self, method: str, path: str, principal: Principal | None) -> RouteReply:
+        del method, path, principal
+        self.answered += 1
+        return RouteReply(200, b"{}")
+
+
+@pytest.mark.anyio
+async def test_paths_for_operators_cost_what_other_requests_do() -> None:
+    """Of 200 units each takes five."""
+    admission = RequestAdmission(20, clock=StillClock())
+    http, manager, routes = HttpConfig(), cast("Any", None), OnePath()
+    gate = Gate(
+        manager,
+        Sessions(http),
+        ServerConfig(),
+        http,
+        identifier=OnlyAlice(),
+        admission=admission,
+        routes=cast("Any", routes),
+    )
+
+    async def ignore(_message: Any) -> None:
+        pass
+
+    scope = {"type": "http", "method": "GET", "path": "/status.json", "raw_path": b"/status.json"}
+    more = {"query_string": b"", "headers": [(b"host", b"localhost")]}
+    requests = [
+        asyncio.ensure_future(gate({**scope, **more, "state": {}}, cast("Any", None), ignore))
+        for _ in range(60)
+    ]
+    await turns(300)
+    assert routes.answered == 40
+    for one in requests:
+        one.cancel()
+    await asyncio.gather(*requests, return_exceptions=True)
 
 
 def test_a_large_body_costs_more_than_its_parts() -> None:

@@ -483,7 +483,9 @@ class Gate:
         """Answers a path of `carrel.server.operations`."""
         assert self._routes is not None, "it has the path"
         if not is_open:
-            await self._identified(request)
+            known = await self._identified(request)
+            await self._admitted(request, known)
+            self._charge(request, BY_SDK)  # it costs a thread, too
         reply = await self._routes.reply(request.method, path, request.principal)
         await _respond(request, reply.status, reply.body, dict(reply.headers))
 
