@@ -1,4 +1,4 @@
-"""Tests when the toolbox of a principal is created."""
+"""Tests when the toolbox of a principal is created, and who shares it."""
 
 from __future__ import annotations
 
@@ -69,3 +69,28 @@ def test_a_request_in_the_moment_a_toolbox_is_ready_gets_it(
             return [await loader.get(), await earlier, await loader.get()]
 
     assert asyncio.run(run()) == [own, own, own]
+
+
+def test_tokens_whose_scopes_grant_the_same_share_a_toolbox() -> None:
+    derived: list[Principal] = []
+
+    def derive(_server: object, principal: Principal) -> Toolbox:
+        derived.append(principal)
+        return Toolbox()
+
+    async def run() -> list[object]:
+        loader = ToolboxLoader(Toolbox, derive=derive)  # type: ignore[arg-type]
+        found: list[object] = []
+        for scope in ("openid", "email", "transaction:1"):
+            with acting_as(Principal("bob", frozenset({"carrel", scope}))):
+                found += [await loader.get(), loader.loaded]
+        with acting_as(Principal("bob", frozenset({"carrel"}), plugins=frozenset({"arxiv"}))):
+            assert await loader.get() not in found
+        with acting_as(Principal("ann", frozenset({"carrel"}))):
+            assert await loader.get() not in found
+        return found
+
+    found = asyncio.run(run())
+    assert len(found) == 6
+    assert len(set(map(id, found))) == 1
+    assert [one.name for one in derived] == ["bob", "bob", "ann"]

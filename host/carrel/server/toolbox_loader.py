@@ -11,6 +11,7 @@ import logging
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.awaiting import run_in_thread
@@ -65,7 +66,7 @@ class ToolboxLoader:
         self._making: asyncio.Future[Toolbox] | None = None
         self._leases: Counter[int] = Counter()  # by identity; toolboxes are not hashable
         self._retired: dict[int, Toolbox] = {}
-        #: Least recently used first.
+        #: By principal without its scopes; least recently used first.
         self._derived: OrderedDict[Principal, Toolbox] = OrderedDict()
         self._deriving: dict[Principal, asyncio.Future[Toolbox]] = {}
 
@@ -85,9 +86,10 @@ class ToolboxLoader:
         principal = current_principal()
         if principal is LOCAL:
             return self._toolbox
-        found = self._derived.get(principal)
+        key = _without_scopes(principal)
+        found = self._derived.get(key)
         if found is not None:
-            self._derived.move_to_end(principal)
+            self._derived.move_to_end(key)
         return found
 
     def is_offered(self, tool: str) -> bool:
@@ -130,7 +132,9 @@ class ToolboxLoader:
         if toolbox is None:
             toolbox = await asyncio.shield(self.start())
         principal = current_principal()
-        return toolbox if principal is LOCAL else await self._of_principal(principal)
+        if principal is LOCAL:
+            return toolbox
+        return await self._of_principal(_without_scopes(principal))
 
     async def _of_principal(self, principal: Principal) -> Toolbox:
         """Returns the toolbox of a principal; derives it if necessary."""
@@ -217,6 +221,16 @@ class ToolboxLoader:
         toolbox = self._retired.pop(key, None)
         if toolbox is not None:
             run_in_thread(toolbox.close).add_done_callback(_log_failure)
+
+
+@lru_cache(4096)
+def _without_scopes(principal: Principal) -> Principal:
+    """Returns what decides which toolbox a principal has.
+
+    Tokens with other scopes that grant the same share it. Otherwise one principal could have so
+    many that those of others are closed.
+    """
+    return principal._replace(scopes=frozenset())
 
 
 def _derived(derive: Derive, server: Toolbox, principal: Principal) -> Toolbox:
