@@ -180,12 +180,13 @@ def test_each_principal_has_its_own_folders(tmp_path: Path) -> None:
             own.library.attachments,
             own.papers.folder,
             own.papers.log_folder,
+            own.cache_dir,
         ]
         assert all(path is not None and path.is_relative_to(folder) for path in found)
         assert own.library.file == folder / "library.bib"
         assert own.data_dir == folder
         paths += found
-    assert len(set(paths)) == 8
+    assert len(set(paths)) == 10
 
 
 def test_a_principal_has_the_entries_that_it_may_use(tmp_path: Path) -> None:

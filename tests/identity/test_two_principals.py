@@ -196,6 +196,22 @@ def test_what_one_writes_changes_nothing_of_the_other(team: Team) -> None:
         assert team.good(other, "library_list") == before
 
 
+@pytest.mark.requirement("identity:apart:folders")
+def test_what_a_principal_has_is_in_its_folder_only(
+    team: Team, folder: Path, code_folder: Path
+) -> None:
+    """Also the search indexes, so that removing the folder removes everything."""
+    for name, _ in pairs(team):
+        team.good(name, "library_search", query=team.marks[name])
+        team.good(name, "paper_search_local", query=team.marks[name])
+    principals = folder / "data" / "principals"
+    for root in (folder, code_folder):
+        for path in root.rglob("*"):
+            if path.is_file() and not path.is_relative_to(principals):
+                data = path.read_bytes()
+                assert not [one for one in team.marks.values() if one.encode() in data], path
+
+
 def test_no_response_to_one_principal_has_data_of_the_other(team: Team, server: HttpServer) -> None:
     """Runs last: everything that the tests above were told, and what a principal can list."""
     for name, other in pairs(team):

@@ -49,7 +49,9 @@ def toolbox_of(server: Toolbox, principal: Principal) -> Toolbox:
 def config_of(config: Config, principal: Principal) -> Config:
     """Returns the configuration of a principal: its own folders, and the plugins that it may use.
 
-    It creates the principal's folder. The cache, which has public documents only, is shared.
+    It creates the principal's folder. The response cache is shared, because it has public documents
+    only: it belongs to the plugins. What features keep in `cache_dir`, such as indexes of a library
+    and of papers, is the principal's.
 
     Raises:
         StorageError: the folder cannot be created.
@@ -74,6 +76,7 @@ def config_of(config: Config, principal: Principal) -> Config:
         web = web._replace(search=tuple(one for one in web.search if one in principal.plugins))
     return replace(
         config,
+        cache_dir=folder / "cache",
         data_dir=folder,
         plugins=tuple(one for one in config.plugins if _is_kept(one, principal)),
         library=library,
