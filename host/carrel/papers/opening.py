@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
 #: The name of the log in its folder.
 LOG_NAME: Final = "access.log"
+
+#: Every log of this process. None is dropped: another object of the same file would number the rows
+#: of this session from 1 again, which verifying reports as a fault.
+_logs: Final[dict[Path, ProvenanceLog]] = {}
+_lock: Final = threading.Lock()
 
 
 def store_folder(config: Config) -> Path:
@@ -40,16 +46,15 @@ def open_store(config: Config) -> PaperStore:
 
 def open_log(config: Config) -> ProvenanceLog:
     """Returns the provenance log; one object for each file, because its rows are numbered."""
-    log = _log(log_path(config))
-    log.retention_days = config.papers.log_retention_days
-    return log
-
-
-@lru_cache(maxsize=64)
-def _log(path: Path) -> ProvenanceLog:
     from .provenance import ProvenanceLog
 
-    return ProvenanceLog(path, session_id=session_id())
+    path = log_path(config)
+    with _lock:
+        log = _logs.get(path)
+        if log is None:
+            log = _logs[path] = ProvenanceLog(path, session_id=session_id())
+    log.retention_days = config.papers.log_retention_days
+    return log
 
 
 @lru_cache(maxsize=1)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from carrel.config import Config
 from carrel.papers.errors import PaperError
+from carrel.papers.opening import LOG_NAME, open_log
 from carrel.papers.provenance import LogRow, ProvenanceLog, canonical_digest, new_ulid
 from carrel.papers.provenance.row import GENESIS, MEMBERS
 from carrel.records import parse_id
@@ -61,6 +64,19 @@ def test_a_ulid_has_26_characters_that_sort_by_time() -> None:
     assert new_ulid(1_000_000.0) < new_ulid(1_000_000.001) < new_ulid(2_000_000.0)
     assert len(new_ulid()) == 26
     assert new_ulid() != new_ulid()
+
+
+def test_the_logs_of_many_principals_are_each_one_object(tmp_path: Path) -> None:
+    config = Config(cache_dir=tmp_path, data_dir=tmp_path)
+    names = [f"principal-{number}" for number in range(100)]
+    for _ in range(2):
+        for name in names:
+            folder = tmp_path / name
+            own = replace(config, papers=config.papers._replace(log_folder=folder))
+            open_log(own).append(fetched(1))
+    for name in names:
+        report = ProvenanceLog(tmp_path / name / LOG_NAME).verify()
+        assert report.ok, report.faults
 
 
 def test_a_second_writer_continues_the_chain(log: ProvenanceLog) -> None:
