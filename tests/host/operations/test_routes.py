@@ -169,6 +169,20 @@ def test_a_principal_sees_its_own_calls_and_denials(principal: Principal, seen: 
     assert {one["principal"] for one in told["denials"]} == seen
 
 
+@pytest.mark.parametrize(("principal", "sees_all"), [(ANNA, False), (OPERATOR, True), (LOCAL, True)])
+def test_the_state_of_the_whole_server_is_for_operators(
+    principal: Principal, sees_all: bool
+) -> None:
+    found = view()
+    error = {"code": "config", "message": "identity.scopes['bert-only'].plugins: no such plugin"}
+    found.gauges.last_reload = lambda: {"ok": False, "at": "now", "error": error}
+    found.gauges.sessions = lambda: 14
+    server = json.loads(ask(found, "/status.json", principal).body)["server"]
+    assert server["reload"]["ok"] is False
+    assert ("bert-only" in json.dumps(server)) is sees_all
+    assert server["sessions"] == (14 if sees_all else None)
+
+
 @pytest.mark.parametrize(("principal", "status"), [(ANNA, 403), (OPERATOR, 200), (LOCAL, 200)])
 def test_metrics_of_all_need_the_operator_s_scope(principal: Principal, status: int) -> None:
     reply = ask(view(), "/metrics", principal)

@@ -1,7 +1,7 @@
 """Collects the data of the page for people, as JSON: plugins, calls, upstreams, denials.
 
 A principal sees its own calls and denials. The local user, and a principal that may operate the
-server, see those of all.
+server, see those of all, how many sessions there are, and why a reload failed.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ def status(operations: Operations, principal: Principal) -> dict[str, Any]:
             "version": __version__,
             "state": "ready" if ready.is_ready else "unavailable",
             "reasons": list(ready.reasons),
-            "reload": without_paths_inside(gauges.last_reload()),
+            # The text of an error quotes the configuration, which has the scopes of all.
+            "reload": without_paths_inside(gauges.last_reload() if seen is None else ready.reload),
             "principal": printable(principal.name, 200),
             "sees_all": seen is None,
-            "sessions": gauges.sessions(),
+            "sessions": gauges.sessions() if seen is None else None,
         },
         "plugins": [_plugin(one) for one in gauges.plugins() if _may_use(principal, one.name)],
         "calls": [_call(one, now) for one in operations.live.calls(seen)],

@@ -146,7 +146,8 @@ function show(status) {
   const reasons = server.reasons.length ? `: ${server.reasons.join(", ")}` : "";
   $("state").textContent = server.state + reasons;
   $("state").dataset.state = server.state;
-  $("about").textContent = `${server.version}, seen by ${server.principal}, ${server.sessions} sessions`;
+  const sessions = server.sees_all ? `, ${server.sessions} sessions` : "";
+  $("about").textContent = `${server.version}, seen by ${server.principal}${sessions}`;
   $("calls-caption").textContent = server.sees_all ? "Calls of everybody" : "Your calls";
   fill("plugins", status.plugins, (one) => one.name, pluginCells);
   const seen = new Map();
