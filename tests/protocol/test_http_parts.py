@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import uvicorn
@@ -383,7 +383,7 @@ class WireOfTest(asyncio.Transport):
         """Does nothing either."""
 
 
-class TimersOfTest(asyncio.AbstractEventLoop):
+class TimersOfTest:
     """An event loop whose timers run when the test calls them."""
 
     def __init__(self) -> None:
@@ -395,7 +395,7 @@ class TimersOfTest(asyncio.AbstractEventLoop):
     def call_later(self, delay: float, callback: Any, *args: Any, **options: Any) -> Any:
         del delay, args, options
         self.callbacks.append(callback)
-        return asyncio.TimerHandle(0.0, callback, (), self)
+        return asyncio.TimerHandle(0.0, callback, (), cast("Any", self))
 
     def get_debug(self) -> bool:
         return False
@@ -420,7 +420,8 @@ class SlowWire(WireOfTest):
 def test_a_client_that_reads_slowly_is_disconnected_when_it_reads_too_little() -> None:
     config = uvicorn.Config(lambda: None, http=protocol_class(HttpConfig()), lifespan="off")
     config.load()
-    loop, wire = TimersOfTest(), SlowWire()
+    loop: Any = TimersOfTest()
+    wire = SlowWire()
     connection = protocol_class(HttpConfig())(config, ServerState(), {}, loop)
     connection.connection_made(wire)
     connection.pause_writing()

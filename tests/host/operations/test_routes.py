@@ -169,7 +169,9 @@ def test_a_principal_sees_its_own_calls_and_denials(principal: Principal, seen: 
     assert {one["principal"] for one in told["denials"]} == seen
 
 
-@pytest.mark.parametrize(("principal", "sees_all"), [(ANNA, False), (OPERATOR, True), (LOCAL, True)])
+@pytest.mark.parametrize(
+    ("principal", "sees_all"), [(ANNA, False), (OPERATOR, True), (LOCAL, True)]
+)
 def test_the_state_of_the_whole_server_is_for_operators(
     principal: Principal, sees_all: bool
 ) -> None:

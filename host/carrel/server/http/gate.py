@@ -180,13 +180,13 @@ class Gate:
         request.principal = found
         return found
 
-    async def _admitted(self, request: HttpRequest, principal: Principal) -> None:
-        """Waits until the principal's request may be served, and charges it with its declared body,
-        unless that is refused unread.
+    async def _admitted(self, request: HttpRequest, principal: Principal, units: float = 0) -> None:
+        """Waits until the principal's request may be served, and charges it with `units` and its
+        declared body, unless that is refused unread.
         """
         request.scope["state"][OWNER] = principal.name
         size = 0 if request.declared > self._http.max_body_bytes else request.declared
-        await self._charged(request, principal, PLAIN + body_units(size))
+        await self._charged(request, principal, PLAIN + units + body_units(size))
 
     async def _charged(self, request: HttpRequest, principal: Principal, units: float) -> None:
         if self._admission is None:
@@ -484,8 +484,7 @@ class Gate:
         assert self._routes is not None, "it has the path"
         if not is_open:
             known = await self._identified(request)
-            await self._admitted(request, known)
-            self._charge(request, BY_SDK)  # it costs a thread, too
+            await self._admitted(request, known, BY_SDK)  # it costs a thread, too
         reply = await self._routes.reply(request.method, path, request.principal)
         await _respond(request, reply.status, reply.body, dict(reply.headers))
 
