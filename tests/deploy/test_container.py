@@ -73,11 +73,24 @@ def test_the_last_stage_copies_files_that_are_here() -> None:
     assert "COPY . ." in CONTAINERFILE.read_text("utf-8")
 
 
+def ignored() -> set[str]:
+    """Returns what is not sent to the build."""
+    lines = (DEPLOY / "Containerfile.dockerignore").read_text("utf-8").splitlines()
+    return {line for line in lines if line and not line.startswith("#")}
+
+
 def test_what_is_needed_to_build_is_not_ignored() -> None:
-    ignored = (DEPLOY / "Containerfile.dockerignore").read_text("utf-8").split("\n")
     needed = {"host", "contract", "pyproject.toml", "constraints.txt", "README.md", "deploy"}
     needed |= {"LICENSE", "Cargo.toml", "Cargo.lock", "plugins", "componentize"}
-    assert not needed & set(ignored)
+    assert not needed & ignored()
+
+
+def test_the_secrets_beside_the_compose_file_are_in_no_layer_of_the_build() -> None:
+    """`COPY . .` copies everything that is not ignored."""
+    lines = (ROOT / ".gitignore").read_text("utf-8").splitlines()
+    secrets = {line.strip("/") for line in lines if line.startswith("/deploy/")}
+    assert secrets == {"deploy/secrets", "deploy/carrel.env"}
+    assert secrets <= ignored()
 
 
 def test_the_configuration_of_the_image_is_valid(tmp_path: Path) -> None:
