@@ -10,13 +10,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
 import jwt
 import pytest
+import yaml
 
 from carrel.config import load_config
+from carrel.plugins.approval.lockfile import encode_lock, read_lock
 from support.http_server import BOTH, answer_of, envelope, modern_headers, request
 
 ROOT = Path(__file__).parents[2]
@@ -98,6 +101,28 @@ def test_the_configuration_of_the_image_is_valid(tmp_path: Path) -> None:
     assert config.store is None, "the environment names it"
     assert config.server.shutdown_seconds < 30
     assert config.identity.resource == "https://carrel.example.org/mcp"
+
+
+def test_plugins_are_approved_beside_the_configuration_that_the_image_reads() -> None:
+    """The server reads the lock where it cannot write it."""
+    [environment] = of("ENV")
+    variables = dict(word.split("=", 1) for word in environment.split())
+    configured = Path(variables["CARREL_CONFIG"])
+    config = replace(load_config(DEPLOY / "carrel.toml", variables), source_path=configured)
+    names = {configured.name, config.lock_path.name}
+    assert config.lock_path.parent == configured.parent
+    copied = [rest.split() for rest in of("COPY")]
+    [words] = [one for one in copied if one[-1] == f"{configured.parent}/"]
+    assert {Path(word).name for word in words[:-1]} == names
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+    mounted = compose["services"]["carrel"]["volumes"]
+    assert {f"./{name}:{configured.parent}/{name}:ro" for name in names} <= set(mounted)
+    kustomization = yaml.safe_load((DEPLOY / "kubernetes/kustomization.yaml").read_text("utf-8"))
+    assert set(kustomization["configMapGenerator"][0]["files"]) == names
+    for folder in (DEPLOY, DEPLOY / "kubernetes"):
+        lock = folder / config.lock_path.name
+        assert lock.read_bytes() == encode_lock({}), "nothing is approved yet"
+        assert read_lock(lock) == {}
 
 
 def healthcheck() -> list[str]:
