@@ -1,0 +1,69 @@
+"""Tests the Redis containers: their commands, with a real server and client."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+import yaml
+
+from support.deployed_redis import DeployedRedis
+from support.fetch_harness import until
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the containers are Linux's")
+
+
+def _in_compose() -> dict[str, Any]:
+    loaded = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+    service: dict[str, Any] = loaded["services"]["redis"]
+    return service
+
+
+def _in_kubernetes() -> dict[str, Any]:
+    documents = yaml.safe_load_all((DEPLOY / "kubernetes/redis.yaml").read_text("utf-8"))
+    [workload] = [one for one in documents if one["kind"] == "StatefulSet"]
+    [container] = workload["spec"]["template"]["spec"]["containers"]
+    assert isinstance(container, dict)
+    return container
+
+
+COMMANDS = {"compose": _in_compose()["command"][-1], "kubernetes": _in_kubernetes()["args"][-1]}
+READINESS = _in_kubernetes()["readinessProbe"]["exec"]["command"][-1]
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS.keys())
+def test_the_container_s_first_process_is_redis_and_ends_in_order(
+    command: str, tmp_path: Path
+) -> None:
+    """A container engine signals the first process, and kills all of them later."""
+    password = "0f" * 32
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    deployed = DeployedRedis(tmp_path, port, password)
+    process = deployed.start(command)
+    try:
+        until(lambda: deployed.succeeds(READINESS), 20)
+        client = redis.Redis("127.0.0.1", port, password=password, decode_responses=True)
+        settings = client.config_get("appendonly", "appendfsync", "maxmemory-policy")
+        assert settings == {
+            "appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction",
+        }  # fmt: skip
+        client.close()
+        assert b"redis-server" in Path(f"/proc/{process.pid}/cmdline").read_bytes()
+        assert password.encode() not in Path(f"/proc/{process.pid}/cmdline").read_bytes()
+        process.terminate()
+        assert process.wait(20) == 0
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
