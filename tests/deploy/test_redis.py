@@ -1,4 +1,4 @@
-"""Tests the Redis containers: their commands, with a real server and client."""
+"""Tests the Redis containers: their commands and probes, with a real server and client."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import yaml
 
 from support.deployed_redis import DeployedRedis
 from support.fetch_harness import until
+from support.redis_process import PASSWORD, RedisProcess
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
@@ -36,7 +37,9 @@ def _in_kubernetes() -> dict[str, Any]:
 
 
 COMMANDS = {"compose": _in_compose()["command"][-1], "kubernetes": _in_kubernetes()["args"][-1]}
-READINESS = _in_kubernetes()["readinessProbe"]["exec"]["command"][-1]
+LIVENESS, READINESS = (
+    _in_kubernetes()[f"{name}Probe"]["exec"]["command"][-1] for name in ("liveness", "readiness")
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS.keys())
@@ -67,3 +70,25 @@ def test_the_container_s_first_process_is_redis_and_ends_in_order(
         except ProcessLookupError:
             pass
         process.wait()
+
+
+def test_a_redis_that_loads_its_data_lives_and_is_not_ready(tmp_path: Path) -> None:
+    slowly = {"key-load-delay": "20000", "loading-process-events-interval-bytes": "1024"}
+    with RedisProcess(tmp_path / "data", options=slowly) as process:
+        for number in range(200):
+            process.command("SET", f"{number}", os.urandom(1000).hex())
+        process.command("BGREWRITEAOF")
+        until(lambda: process.command("INFO", "persistence")["aof_rewrite_in_progress"] == 0, 20)
+        process.kill()
+        process.start(wait=False)
+        deployed = DeployedRedis(tmp_path, process.port, PASSWORD)
+        until(lambda: deployed.succeeds(LIVENESS), 3)
+        assert not deployed.succeeds(READINESS), "it loads for four seconds"
+        until(lambda: deployed.succeeds(READINESS), 20)
+        assert deployed.succeeds(LIVENESS)
+
+
+def test_a_redis_that_refuses_the_password_is_not_ready(tmp_path: Path) -> None:
+    with RedisProcess(tmp_path / "data") as process:
+        deployed = DeployedRedis(tmp_path, process.port, "another")
+        assert not deployed.succeeds(READINESS)

@@ -73,8 +73,12 @@ class RedisProcess:
         scheme = "rediss" if self.tls else "redis"
         return f"{scheme}://:p%40ss%3Aw%2Frd%3F@127.0.0.1:{self.port}/0"
 
-    def start(self) -> None:
-        """Starts it, again if it was killed, and waits until it answers."""
+    def start(self, *, wait: bool = True) -> None:
+        """Starts it, again if it was killed.
+
+        Args:
+            wait: until it has loaded its data and answers.
+        """
         port = (
             ["--port", "0", "--tls-port", str(self.port)]
             if self.tls
@@ -97,7 +101,8 @@ class RedisProcess:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        self._wait()
+        if wait:
+            self._wait()
 
     def kill(self) -> None:
         """Ends it with SIGKILL."""
