@@ -152,7 +152,23 @@ def test_secrets_are_named_and_not_given() -> None:
     assert {item["name"]: item["value"] for item in container["env"]} == {
         "CARREL_STORE": "redis://redis:6379/0",
         "CARREL_STORE_PASSWORD_FILE": "/run/secrets/redis/redis-password",
+        "CARREL_WEB_KEY_FILE": "/run/secrets/carrel/web.key",
     }
+
+
+def test_all_pods_have_the_same_key_for_what_they_share() -> None:
+    pod = one("Deployment")["spec"]["template"]["spec"]
+    [container] = pod["containers"]
+    volumes = {item["name"]: item for item in pod["volumes"]}
+    [mounted] = [
+        volumes[item["name"]]
+        for item in container["volumeMounts"]
+        if item["mountPath"] == "/run/secrets/carrel"
+    ]
+    assert mounted["secret"]["secretName"] == "carrel-key"
+    assert mounted["secret"]["secretName"] != container["envFrom"][0]["secretRef"]["name"]
+    steps = (FOLDER.parents[1] / "docs/how-to/deploy.md").read_text("utf-8")
+    assert "create secret generic carrel-key --from-file=web.key\n" in steps
 
 
 def test_a_session_stays_at_its_replica() -> None:

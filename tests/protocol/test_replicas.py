@@ -20,6 +20,7 @@ import trustme
 from support.compiled_code import share_code
 from support.fetch_harness import until
 from support.http_server import HttpServer, answer_of
+from support.person import Person
 from support.redis_process import RedisProcess
 from support.upstream import Reply, Seen, Upstream
 
@@ -85,11 +86,14 @@ def make_servers(
         return HttpServer(command)
 
     def make(
-        identity: dict[str, Any] | None = None, *, second_ahead: float = 0.0, **env: str
-    ) -> list[HttpServer]:
+        identity: dict[str, Any] | None = None, *, web: dict[str, Any] | None = None,
+        second_ahead: float = 0.0, **env: str,
+    ) -> list[HttpServer]:  # fmt: skip
         ahead[1] = second_ahead
         if identity is not None:
             further["identity"] = identity
+        if web is not None:
+            further["web"] = web
         for name, value in env.items():
             monkeypatch.setenv(name, value)
         with ThreadPoolExecutor(2) as pool:
@@ -218,10 +222,15 @@ def test_an_answer_that_one_server_fetched_is_a_hit_at_the_other(
 RESOURCE, SECRET = "https://carrel.example.org/mcp", "s" * 48
 
 
-def bearer_of(name: str) -> dict[str, str]:
-    """Returns the header of a principal whose token is valid for days."""
+def token_of(name: str) -> str:
+    """Returns the token of a principal, valid for days."""
     claims = {"sub": name, "aud": RESOURCE, "exp": int(time.time()) + 10 * 86_400}
-    return {"authorization": f"Bearer {jwt.encode(claims, SECRET, 'HS256')}"}
+    return jwt.encode(claims, SECRET, "HS256")
+
+
+def bearer_of(name: str) -> dict[str, str]:
+    """Returns the header of a principal."""
+    return {"authorization": f"Bearer {token_of(name)}"}
 
 
 def test_a_principal_s_budget_is_one_for_all_replicas(
@@ -240,6 +249,42 @@ def test_a_principal_s_budget_is_one_for_all_replicas(
     redis.kill()
     refused = call(servers[0])
     assert "error" in refused or refused["result"]["isError"], "without Redis no budget is spent"
+
+
+@pytest.mark.requirement("web:sessions:replicas")
+def test_replicas_share_research_sessions_and_large_results(
+    make_servers: MakeServers, redis: RedisProcess, tmp_path: Path
+) -> None:
+    """Redis is killed in between, and loses nothing that an answer has told."""
+    web = {"research": True, "key_file": str(tmp_path / "shared" / "web.key")}
+    servers = make_servers({"resource": RESOURCE}, web=web, MCP_AUTH_SECRET_KEY=SECRET)
+    alice, elsewhere = (Person(one, token_of("alice"), is_modern=True) for one in servers)
+    given = {"search_step": "desk " * 1400, "next_step_needed": True}
+    more = {"research_goal": "walls of desks"}
+    for number in range(1, 7):
+        person = (alice, elsewhere)[number % 2]
+        told = person.call("research_step", step_number=number, **given, **more)["result"]
+        assert not told.get("isError"), told
+        more = {"session_id": told["structuredContent"]["session_id"]}
+
+    def has_all(person: Person) -> bool:
+        told = person.call("research_session", **more)["result"]
+        return told.get("structuredContent", {}).get("step_count") == 6
+
+    redis.kill()
+    redis.start()
+    for person in (alice, elsewhere):
+        until(lambda: has_all(person), 20)  # noqa: B023
+    link = alice.call("research_export", format="json", **more)["result"]["structuredContent"]
+    redis.kill()
+    redis.start()
+    uri = link["resource"]
+    until(lambda: "result" in elsewhere.ask("resources/read", uri=uri), 20)
+    [content] = elsewhere.ask("resources/read", uri=uri)["result"]["contents"]
+    assert "walls of desks" in content["text"]
+    bob = Person(servers[1], token_of("bob"), is_modern=True)
+    assert "error" in bob.ask("resources/read", uri=uri)
+    assert bob.call("research_session", **more)["result"]["isError"]
 
 
 @pytest.mark.long("load")

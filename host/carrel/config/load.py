@@ -43,6 +43,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "CARREL_CA_BUNDLE": "fetch.ca_bundle",
     "CARREL_LOG_LEVEL": "server.log_level",
     "CARREL_TEXT": "server.text",
+    "CARREL_WEB_KEY_FILE": "web.key_file",
 }
 
 #: publisher → the variable that says that the operator has agreed to its terms for text mining.

@@ -7,6 +7,7 @@ id. The principal's own name is hashed: it may be an address or a subject of an 
 from __future__ import annotations
 
 import hashlib
+import logging
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from carrel.state import KeyValueStore
 
     from .sealing import Sealer
+
+log = logging.getLogger(__name__)
 
 
 class SealedStore:
@@ -39,6 +42,7 @@ class SealedStore:
         self._open_sealer = open_sealer
         self._lock = threading.Lock()
         self._opened: tuple[KeyValueStore, Sealer] | None = None
+        self._has_warned = False
         self.seconds = seconds
 
     def get(self, id_: str) -> bytes | None:
@@ -50,7 +54,7 @@ class SealedStore:
         store, sealer = self._both()
         name = _name(id_)
         sealed = store.get(name)
-        return None if sealed is None else sealer.open(sealed, name)
+        return None if sealed is None else self._unsealed(sealer, sealed, name)
 
     def put(self, id_: str, value: bytes) -> None:
         """Adds or replaces a value of the current principal. Raises as `get`."""
@@ -69,7 +73,7 @@ class SealedStore:
         name = _name(id_)
 
         def exchange(sealed: bytes | None) -> bytes | None:
-            value = None if sealed is None else sealer.open(sealed, name)
+            value = None if sealed is None else self._unsealed(sealer, sealed, name)
             if value is None and sealed is not None:
                 # Sealed with another key: not found here, and left for a server with that key.
                 change(None)
@@ -94,6 +98,17 @@ class SealedStore:
             opened, self._opened = self._opened, None
         if opened is not None:
             opened[0].close()
+
+    def _unsealed(self, sealer: Sealer, sealed: bytes, name: str) -> bytes | None:
+        """Returns a value; None if it was sealed with another key, which the log says once."""
+        value = sealer.open(sealed, name)
+        if value is None and not self._has_warned:
+            self._has_warned = True
+            log.warning(
+                "a kept value was sealed with another key, so it is not found; "
+                "servers that share a store need the same web.key_file"
+            )
+        return value
 
     def _both(self) -> tuple[KeyValueStore, Sealer]:
         with self._lock:

@@ -84,6 +84,22 @@ def test_a_value_that_was_changed_or_moved_is_not_opened() -> None:
     assert sealer.seal(b"x", "a/1") != sealed
 
 
+def test_a_value_of_another_key_is_not_found_and_the_log_says_why_once(
+    memory: MemoryStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    one, other = (
+        ArtifactStore(SealedStore(lambda: memory, lambda key=key: Sealer(key), seconds=60.0))
+        for key in (b"k" * 32, b"z" * 32)
+    )
+    one.put(BODY)
+    assert other.get("f" * 64) is None
+    assert caplog.text == "", "there is no such value"
+    for _ in range(2):
+        assert other.get(ID) is None
+    assert caplog.text.count("servers that share a store need the same web.key_file") == 1
+    assert one.get(ID) == BODY
+
+
 def test_the_key_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
     config = Config(cache_dir=tmp_path, data_dir=tmp_path / "data")
     sealed = installation_sealer(config).seal(b"x", "n")
