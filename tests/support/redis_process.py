@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -54,7 +55,8 @@ class RedisProcess:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             self.port: int = listener.getsockname()[1]
         if tls:
-            self._make_certificates()
+            self._ca = trustme.CA()
+            self._write_certificate()
 
     def settings(self, **changes: object) -> RedisSettings:
         """Returns how to reach it."""
@@ -132,6 +134,12 @@ class RedisProcess:
             client.close()
             client.connection_pool.disconnect()
 
+    def renew_certificate(self, *, not_after: datetime) -> None:
+        """Gives the running server another certificate."""
+        self._write_certificate(not_after)
+        # It reads the files when one of their names is set.
+        self.command("CONFIG", "SET", "tls-cert-file", str(self.folder / "server.pem"))
+
     def __enter__(self) -> Self:
         self.start()
         return self
@@ -161,10 +169,9 @@ class RedisProcess:
             else:
                 return
 
-    def _make_certificates(self) -> None:
-        authority = trustme.CA()
-        issued = authority.issue_cert("127.0.0.1")
-        authority.cert_pem.write_to_path(str(self.authority))
+    def _write_certificate(self, not_after: datetime | None = None) -> None:
+        issued = self._ca.issue_cert("127.0.0.1", not_after=not_after)
+        self._ca.cert_pem.write_to_path(str(self.authority))
         issued.private_key_pem.write_to_path(str(self.folder / "server.key"))
         chain = b"".join(one.bytes() for one in issued.cert_chain_pems)
         (self.folder / "server.pem").write_bytes(chain)

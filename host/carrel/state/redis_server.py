@@ -38,6 +38,16 @@ _POOL_EXHAUSTED: Final = "No connection available."
 _PASSWORD: Final = ("user or password was refused", "correct them")
 _PERMISSIONS: Final = "allow it scripts, and the keys that begin with store.prefix"
 
+_UNTRUSTED: Final = "its certificate is not trusted; name its authority in store.ca_bundle"
+_MISNAMED: Final = "its certificate is for another name than that of store.url; use that name"
+#: OpenSSL's code of a refused certificate → what is wrong with it.
+_CERTIFICATES: Final = {
+    9: "its certificate is not valid yet; compare the clocks",
+    10: "its certificate has expired; renew it",
+    62: _MISNAMED,
+    64: _MISNAMED,
+}
+
 #: What Lua raises in Carrel's own scripts begins so.
 OWN_ERROR: Final = "CARREL"
 
@@ -349,8 +359,10 @@ def _why_no_connection(error: Exception) -> str:
     while cause is not None:
         name = type(cause).__name__
         if name == "SSLCertVerificationError":
-            return "its certificate is not trusted; name its authority in store.ca_bundle"
+            return _CERTIFICATES.get(getattr(cause, "verify_code", 0), _UNTRUSTED)
         if name.startswith("SSL"):
+            if "CERTIFICATE_REQUIRED" in str(getattr(cause, "reason", "")):
+                return "it requires a certificate of its clients; set its tls-auth-clients to no"
             return "TLS failed; is the port one for rediss:// ?"
         if isinstance(cause, OSError) and cause.strerror:
             return f"no connection: {cause.strerror}"

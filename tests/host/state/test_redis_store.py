@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Sized
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -292,12 +293,31 @@ def test_tls_is_checked_against_the_named_authority(tmp_path: Path) -> None:
         server.close()
         # The certificate is for 127.0.0.1.
         server, store = opened(process.settings(host="localhost"))
-        with pytest.raises(StateError, match="its certificate is not trusted"):
+        with pytest.raises(StateError, match="its certificate is for another name"):
             store.get("a")
         server.close()
         # Without TLS.
         server, store = opened(process.settings(tls=False, ca_bundle=None))
         with pytest.raises(StateError):
+            store.get("a")
+        server.close()
+
+
+def test_an_expired_certificate_is_named(tmp_path: Path) -> None:
+    with RedisProcess(tmp_path, tls=True) as process:
+        process.renew_certificate(not_after=datetime.now(UTC) - timedelta(days=1))
+        server, store = opened(process.settings())
+        with pytest.raises(StateError, match="its certificate has expired; renew it"):
+            store.get("a")
+        server.close()
+
+
+def test_a_server_that_requires_a_certificate_of_its_clients_is_named(tmp_path: Path) -> None:
+    """That is Redis's default."""
+    with RedisProcess(tmp_path, tls=True) as process:
+        process.command("CONFIG", "SET", "tls-auth-clients", "yes")
+        server, store = opened(process.settings())
+        with pytest.raises(StateError, match="set its tls-auth-clients to no"):
             store.get("a")
         server.close()
 
