@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import yaml
 
 from support.deployed_redis import DeployedRedis
 from support.fetch_harness import until
-from support.redis_process import PASSWORD, RedisProcess
+from support.redis_process import LOADS_SLOWLY, PASSWORD, RedisProcess, free_port
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
@@ -48,8 +47,7 @@ def test_the_container_s_first_process_is_redis_and_ends_in_order(
 ) -> None:
     """A container engine signals the first process, and kills all of them later."""
     password = "0f" * 32
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
+    port = free_port()
     deployed = DeployedRedis(tmp_path, port, password)
     process = deployed.start(command)
     try:
@@ -73,12 +71,10 @@ def test_the_container_s_first_process_is_redis_and_ends_in_order(
 
 
 def test_a_redis_that_loads_its_data_lives_and_is_not_ready(tmp_path: Path) -> None:
-    slowly = {"key-load-delay": "20000", "loading-process-events-interval-bytes": "1024"}
-    with RedisProcess(tmp_path / "data", options=slowly) as process:
+    with RedisProcess(tmp_path / "data", options=LOADS_SLOWLY) as process:
         for number in range(200):
             process.command("SET", f"{number}", os.urandom(1000).hex())
-        process.command("BGREWRITEAOF")
-        until(lambda: process.command("INFO", "persistence")["aof_rewrite_in_progress"] == 0, 20)
+        process.rewrite_log()
         process.kill()
         process.start(wait=False)
         deployed = DeployedRedis(tmp_path, process.port, PASSWORD)

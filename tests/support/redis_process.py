@@ -24,6 +24,10 @@ import peers  # noqa: E402 -- it is a script, beside the tests
 
 PASSWORD = "p@ss:w/rd?"
 
+#: Options of a server that takes 20 ms for each entry of its log when it starts, after
+#: `rewrite_log`, and answers meanwhile.
+LOADS_SLOWLY = {"key-load-delay": "20000", "loading-process-events-interval-bytes": "1024"}
+
 
 def require_redis() -> Path:
     """Returns the server's program; skips the test if there is none."""
@@ -31,6 +35,13 @@ def require_redis() -> Path:
     if program is None:
         pytest.skip("redis-server is not here; `just peers redis-server` gets it or says why not")
     return program
+
+
+def free_port() -> int:
+    """Returns a port of loopback that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
 
 
 class RedisProcess:
@@ -52,8 +63,7 @@ class RedisProcess:
         self._program = require_redis()
         self._process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            self.port: int = listener.getsockname()[1]
+        self.port = free_port()
         if tls:
             self._ca = trustme.CA()
             self._write_certificate()
@@ -133,6 +143,14 @@ class RedisProcess:
         finally:
             client.close()
             client.connection_pool.disconnect()
+
+    def rewrite_log(self) -> None:
+        """Writes all entries into the first part of the log."""
+        self.command("BGREWRITEAOF")
+        end = time.monotonic() + 20
+        while self.command("INFO", "persistence")["aof_rewrite_in_progress"]:
+            assert time.monotonic() < end
+            time.sleep(0.01)
 
     def renew_certificate(self, *, not_after: datetime) -> None:
         """Gives the running server another certificate."""

@@ -249,8 +249,13 @@ class RedisServer:
         word = text.partition(" ")[0]
         if isinstance(error, exceptions.OutOfMemoryError):
             return StateError(where, "the server's memory is full", remedy="raise its maxmemory")
-        if isinstance(error, exceptions.ReadOnlyError):
+        if isinstance(error, exceptions.ReadOnlyError | exceptions.MasterDownError):
             return self._refused("the server is a read-only replica", "name the primary", failures)
+        if isinstance(
+            error,
+            exceptions.AskError | exceptions.ClusterCrossSlotError | exceptions.ClusterDownError,
+        ):
+            return self._refused("the server is one of a cluster", "name one of its own", failures)
         if isinstance(error, exceptions.NoPermissionError) or word == "NOPERM":
             return self._refused("the user may not do this", _PERMISSIONS, failures)
         if word == "MISCONF":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Iterator, Sized
@@ -19,7 +20,7 @@ from carrel.state.redis_server import RedisServer, Script, acquire_server, relea
 from carrel.state.redis_settings import RedisSettings
 from carrel.state.redis_store import RedisStore
 from support.fetch_harness import until
-from support.redis_process import PASSWORD, RedisProcess
+from support.redis_process import LOADS_SLOWLY, PASSWORD, RedisProcess, free_port
 
 
 @pytest.fixture
@@ -320,6 +321,46 @@ def test_a_server_that_requires_a_certificate_of_its_clients_is_named(tmp_path: 
         with pytest.raises(StateError, match="set its tls-auth-clients to no"):
             store.get("a")
         server.close()
+
+
+def test_a_server_that_loads_its_data_is_waited_for(tmp_path: Path) -> None:
+    with RedisProcess(tmp_path, options=LOADS_SLOWLY) as process:
+        server, store = opened(process.settings())
+        for number in range(200):
+            store.put(f"{number}", os.urandom(1000))
+        process.rewrite_log()
+        process.kill()
+        process.start(wait=False)
+        seen: set[str] = set()
+
+        def answers() -> bool:
+            try:
+                return store.get("0") is not None
+            except StateError as fault:
+                assert fault.retryable
+                seen.add(fault.reason)
+                return False
+
+        until(answers, 20)
+        assert "the server is loading its data" in seen
+        server.close()
+
+
+def test_a_replica_and_a_server_of_a_cluster_are_named(tmp_path: Path) -> None:
+    with RedisProcess(tmp_path / "replica") as process:
+        process.command("REPLICAOF", "127.0.0.1", "1")
+        server, store = opened(process.settings())
+        with pytest.raises(StateError, match="is a read-only replica; name the primary"):
+            store.put("a", b"1")
+        server.close()
+    options = {"cluster-enabled": "yes", "cluster-port": str(free_port())}
+    with RedisProcess(tmp_path / "cluster", options=options) as process:
+        for _ in range(2):
+            server, store = opened(process.settings())
+            with pytest.raises(StateError, match="is one of a cluster; name one of its own"):
+                store.put("a", b"1")
+            server.close()
+            process.command("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
 
 
 def test_another_program_s_keys_are_no_crash(
