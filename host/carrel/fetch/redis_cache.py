@@ -2,6 +2,7 @@
 
 Each partition has its own keys, under a hash of its name, and its own limit of bytes. An entry
 expires when its plugin would no longer use it, and a full partition evicts those that expire first.
+With its last entry a partition leaves no key behind.
 A response is kept under another key until a plugin has read it (`settle`).
 
 Faults of Redis never fail a call: a lookup is a miss, and a response is not kept.
@@ -76,6 +77,11 @@ local function note(name, size, ends)
   redis.call('HSET', sizes, name, size)
   redis.call('ZADD', expiry, ends, name)
   redis.call('INCRBY', used, size)
+  -- They expire with the last entry: nothing else removes those of a plugin that is gone.
+  local last = redis.call('ZRANGE', expiry, -1, -1, 'WITHSCORES')[2]
+  for _, key in ipairs(KEYS) do
+    redis.call('PEXPIREAT', key, string.format('%.0f', last))
+  end
 end
 """
 

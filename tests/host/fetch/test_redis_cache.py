@@ -13,6 +13,7 @@ from carrel.fetch.clock import Clock, SystemClock
 from carrel.fetch.redis_cache import RedisCache
 from carrel.state.redis_server import RedisServer
 from carrel.state.redis_settings import RedisSettings
+from support.fetch_harness import until
 from support.redis_process import RedisProcess
 from support.upstream import SkippingClock
 
@@ -102,6 +103,28 @@ def test_an_entry_expires_when_its_plugin_would_not_use_it(
     keep(cache, key(), seconds=1000)
     [name] = redis_process.command("KEYS", f"{redis_server.settings.prefix}:*:entry:*")
     assert 999_000 < redis_process.command("PTTL", name.decode()) <= 1_000_000
+
+
+@pytest.mark.requirement("sandbox:apart:redis-keys")
+def test_no_key_of_a_partition_outlives_its_last_entry(
+    redis_server: RedisServer, redis_process: RedisProcess
+) -> None:
+    """The partition of each version of a plugin is another one."""
+    cache = make(redis_server, "p@1")
+
+    def lives() -> list[float]:
+        names = redis_process.command("KEYS", f"{redis_server.settings.prefix}:*")
+        return sorted(int(redis_process.command("PTTL", name)) / 1000 for name in names)
+
+    cache.put(key("/unsettled"), ANSWER, (), seconds=60.0)
+    assert all(500 < one <= 600 for one in lives())
+    for path, seconds in (("/a", 60.0), ("/b", 5000.0), ("/c", 70.0)):
+        keep(cache, key(path), seconds=seconds)
+    assert sum(4900 < one <= 5000 for one in lives()) == 4, "an entry, and three that list them"
+    assert -0.001 not in lives(), "none stays"
+    other = make(redis_server, "p@2")
+    keep(other, key(), seconds=0.1)
+    until(lambda: redis_process.command("EXISTS", *other._keys) == 0)
 
 
 @pytest.mark.requirement("sandbox:apart:redis-keys")
