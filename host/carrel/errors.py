@@ -613,6 +613,7 @@ class StateError(CarrelError):
         reason: what happened.
         remedy: what to do, in words; may be empty.
         retry_after_seconds: when the store is tried again; None if that is not known.
+        is_full: whether the server works, and only has no memory for more.
     """
 
     code = "storage"
@@ -625,11 +626,13 @@ class StateError(CarrelError):
         remedy: str = "",
         retryable: bool = False,
         retry_after_seconds: float | None = None,
+        is_full: bool = False,
     ) -> None:
         self.where = where
         self.reason = reason
         self.remedy = remedy
         self.retry_after_seconds = retry_after_seconds
+        self.is_full = is_full
         self._retryable = retryable or retry_after_seconds is not None
         super().__init__(f"{where}: {reason}" + (f"; {remedy}" if remedy else ""))
 

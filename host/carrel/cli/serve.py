@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from carrel.config import Config
+    from carrel.errors import StateError
     from carrel.server.http import Address
     from carrel.server.identity.opening import TokenIdentity
     from carrel.tools import Toolbox
@@ -148,7 +149,7 @@ def _serve_http(
     )
 
 
-def _store_health(config: Config) -> str | None:
+def _store_health(config: Config) -> StateError | None:
     """Returns why the store of state cannot be used; None when it can."""
     from carrel.state import store_health
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from carrel.config import HttpConfig, ServerConfig
 
 if TYPE_CHECKING:
+    from carrel.errors import CarrelError
     from carrel.tools import Toolbox
 
     from .http import Address
@@ -77,7 +78,7 @@ def serve_http(
     may_offer: Callable[[], bool] = lambda: False,
     watches: Callable[[], bool] = lambda: False,
     expects: Callable[[str], bool] = lambda _tool: False,
-    store_health: Callable[[], str | None] = lambda: None,
+    store_health: Callable[[], CarrelError | None] = lambda: None,
 ) -> int:
     """Serves many clients over streamable HTTP, until SIGTERM or SIGINT.
 

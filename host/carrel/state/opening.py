@@ -58,7 +58,7 @@ def state_folder(config: StateConfig) -> Path:
     return config.data_dir / "state"
 
 
-def store_health(config: StateConfig) -> str | None:
+def store_health(config: StateConfig) -> StateError | None:
     """Returns why the store cannot be used now; None when it answers and accepts writes."""
     try:
         if config.store is not None:
@@ -69,7 +69,7 @@ def store_health(config: StateConfig) -> str | None:
         finally:
             store.close()
     except StateError as fault:
-        return fault.message
+        return fault
     return None
 
 
@@ -94,4 +94,4 @@ def examine_store(config: StateConfig) -> dict[str, Any]:
 
     told = {"kind": "redis", **examine_server(config.store)}
     problem = store_health(config)
-    return told if problem is None else {**told, "problem": problem}
+    return told if problem is None else {**told, "problem": problem.message}

@@ -248,7 +248,8 @@ class RedisServer:
         text, where = str(error), self.settings.address
         word = text.partition(" ")[0]
         if isinstance(error, exceptions.OutOfMemoryError):
-            return StateError(where, "the server's memory is full", remedy="raise its maxmemory")
+            remedy = "raise its maxmemory"
+            return StateError(where, "the server's memory is full", remedy=remedy, is_full=True)
         if isinstance(error, exceptions.ReadOnlyError | exceptions.MasterDownError):
             return self._refused("the server is a read-only replica", "name the primary", failures)
         if isinstance(

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from carrel.config import HttpConfig, ServerConfig
-from carrel.errors import StorageError
+from carrel.errors import CarrelError, StateError, StorageError
+from carrel.server.operations.exposition import Exposition
 from carrel.server.operations.operations import Operations
 from support.http_server import HttpServer, answer_of
 from support.operated_server import HOST, OperatedServer, an_upstream, eventually
@@ -27,18 +28,31 @@ def ready(server: HttpServer) -> tuple[int, Any]:
 
 
 def test_the_probes_say_why(tmp_path: Path) -> None:
-    view = Operations(ServerConfig(), HttpConfig(), store_health=lambda: "redis://h: refused")
+    gone = StateError("redis://h", "refused")
+    view = Operations(ServerConfig(), HttpConfig(), store_health=lambda: gone)
     assert view.gauges.readiness().reasons == ("starting", "store")
     view.gauges.is_draining = True
     assert view.gauges.readiness().reasons == ("draining", "starting", "store")
 
 
 def test_a_store_that_raises_is_a_store_that_does_not_answer() -> None:
-    def broken() -> str | None:
+    def broken() -> CarrelError | None:
         raise StorageError("/x", "gone")
 
     view = Operations(ServerConfig(), HttpConfig(), store_health=broken)
     assert "store" in view.gauges.readiness().reasons
+
+
+def test_a_store_without_room_leaves_the_server_ready_and_is_reported(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It still serves rate limits. If it did not, every replica would be taken out at once."""
+    full = StateError("redis://h", "the server's memory is full", is_full=True)
+    view = Operations(ServerConfig(), HttpConfig(), store_health=lambda: full)
+    assert view.gauges.readiness().reasons == ("starting",)
+    told = Exposition(view.metrics.families(), view.gauges.collect).text()
+    assert "carrel_store_up 0" in str(told)
+    assert "the store cannot be used: redis://h: the server's memory is full" in caplog.text
 
 
 def test_the_store_is_not_asked_for_every_probe() -> None:
@@ -130,7 +144,7 @@ def test_a_probe_answers_while_something_hangs(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(routes, "_PATIENCE", 0.05)
     hanging = threading.Event()
 
-    def hang() -> str | None:
+    def hang() -> CarrelError | None:
         hanging.wait(30)
         return None
 
@@ -145,7 +159,7 @@ def test_a_probe_answers_although_something_fails() -> None:
 
     from carrel.server.operations.routes import Routes
 
-    def broken() -> str | None:
+    def broken() -> CarrelError | None:
         raise ZeroDivisionError
 
     view = Operations(ServerConfig(), HttpConfig(), store_health=broken)

@@ -281,6 +281,29 @@ def test_a_full_server_refuses_and_keeps_what_it_has(tmp_path: Path) -> None:
         server.close()
 
 
+def test_health_tells_a_full_server_from_one_that_is_gone(tmp_path: Path) -> None:
+    with RedisProcess(tmp_path / "redis", options={"maxmemory": "3mb"}) as process:
+        config = Config(cache_dir=tmp_path, data_dir=tmp_path, store=process.settings())
+        assert store_health(config) is None
+        server = RedisServer(process.settings())
+
+        def fill() -> None:
+            for number in range(1000):
+                server.command("SET", f"filler{number}", b"x" * 10_000)
+
+        with pytest.raises(StateError, match="memory is full"):
+            fill()
+        fault = store_health(config)
+        assert fault is not None
+        assert fault.is_full
+        assert "memory is full" in examine_store(config)["problem"]
+        process.kill()
+        fault = store_health(config)
+        assert fault is not None
+        assert not fault.is_full
+        server.close()
+
+
 def test_tls_is_checked_against_the_named_authority(tmp_path: Path) -> None:
     with RedisProcess(tmp_path / "one", tls=True) as process:
         server, store = opened(process.settings())

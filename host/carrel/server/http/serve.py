@@ -27,6 +27,7 @@ from carrel.server.stderrlog import logging_to_stderr
 from .address import Address, listen
 
 if TYPE_CHECKING:
+    from carrel.errors import CarrelError
     from carrel.principal import Principal
     from carrel.server.app import App
     from carrel.server.identity.allowances import Allowances
@@ -66,7 +67,7 @@ def serve(
     watches: Callable[[], bool] = lambda: False,
     expects: Callable[[str], bool] = lambda _tool: False,
     identity: TokenIdentity | None = None,
-    store_health: Callable[[], str | None] = lambda: None,
+    store_health: Callable[[], CarrelError | None] = lambda: None,
     adapt: Callable[[App], object] = lambda _app: None,
 ) -> int:
     """As `carrel.server.serve_http`; `adapt` is called with the new `App`."""

@@ -132,7 +132,7 @@ class Catalogue:
             ("plugin",),
         )  # fmt: skip
         self.ready = gauge("carrel_ready", "1 while /readyz answers with 200.")
-        self.store_up = gauge("carrel_store_up", "1 while the store answers.")
+        self.store_up = gauge("carrel_store_up", "1 while the store answers and has room.")
         self.reloads = counter(
             "carrel_config_reloads_total", "Reloads of the configuration.", labels=("result",)
         )

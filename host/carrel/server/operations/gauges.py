@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from carrel.errors import CarrelError
+from carrel.errors import CarrelError, StateError
 from carrel.principal import LOCAL, acting_as
 from carrel.version import __version__
 
@@ -77,7 +77,7 @@ class Gauges:
         *,
         audit: AuditLog | None,
         needs_audit: bool,
-        store_health: Callable[[], str | None],
+        store_health: Callable[[], CarrelError | None],
     ) -> None:
         self._metrics = metrics
         self._live = live
@@ -93,7 +93,7 @@ class Gauges:
         self._reading_states = threading.Lock()
         self._asking_store = threading.Lock()
         self._states: tuple[float, object, Sequence[PluginState]] = (-_FRESH, None, ())
-        self._store: tuple[float, str | None] = (-_FRESH, None)
+        self._store: tuple[float, CarrelError | None] = (-_FRESH, None)
         self._cpu = 0.0
         metrics.build.set(1, __version__)
         metrics.started.set(start_time())
@@ -125,7 +125,7 @@ class Gauges:
         toolbox = self.toolbox
         return () if toolbox is None else toolbox.upstreams()
 
-    def store_fault(self) -> str | None:
+    def store_fault(self) -> CarrelError | None:
         """Returns what is wrong with the store; blocks while it is asked."""
         with self._asking_store:
             at, fault = self._store
@@ -133,9 +133,9 @@ class Gauges:
                 try:
                     fault = self._store_health()
                 except CarrelError as error:
-                    fault = error.message
+                    fault = error
                 if fault is not None and self._store[1] is None:
-                    logger.warning("the store cannot be used: %s", fault)
+                    logger.warning("the store cannot be used: %s", fault.message)
                 self._store = time.monotonic(), fault
         return fault
 
@@ -146,7 +146,9 @@ class Gauges:
             reasons.append("draining")
         if self.toolbox is None:
             reasons.append("starting")
-        if self.store_fault() is not None:
+        fault = self.store_fault()
+        # A full store still serves rate limits, and is as full for every other replica.
+        if fault is not None and not (isinstance(fault, StateError) and fault.is_full):
             reasons.append("store")
         # Also where calls do not need it: what was kept is written soon after there is space.
         if self._audit is not None and not self._audit.retry() and self._needs_audit:

@@ -68,7 +68,7 @@ class Operations:
         settings: ServerConfig,
         http: HttpConfig | None = None,
         *,
-        store_health: Callable[[], str | None] = lambda: None,
+        store_health: Callable[[], CarrelError | None] = lambda: None,
     ) -> None:
         self.settings = settings
         self.http = http
