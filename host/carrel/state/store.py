@@ -44,7 +44,8 @@ class KeyValueStore(Protocol):
     them in a thread.
 
     Every method raises `carrel.errors.StateError` if the store cannot be used, if it is full, or if
-    a value is too large. A method that raises has changed nothing.
+    a value is too large. A method that raises has changed nothing, unless the answer of a server
+    was lost on its way: then nobody knows.
     """
 
     def get(self, key: str) -> bytes | None:
