@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -12,6 +13,10 @@ import pytest
 import redis
 import yaml
 
+from carrel.config import load_config
+from carrel.state import StoreLimits
+from carrel.web.artifacts.store import _STORE_BYTES as ARTIFACT_BYTES
+from carrel.web.research.sessions.store import _STORE_BYTES as SESSION_BYTES
 from support.deployed_redis import DeployedRedis
 from support.fetch_harness import until
 from support.redis_process import LOADS_SLOWLY, PASSWORD, RedisProcess, free_port
@@ -88,3 +93,15 @@ def test_a_redis_that_refuses_the_password_is_not_ready(tmp_path: Path) -> None:
     with RedisProcess(tmp_path / "data") as process:
         deployed = DeployedRedis(tmp_path, process.port, "another")
         assert not deployed.succeeds(READINESS)
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS.keys())
+def test_redis_has_memory_for_all_that_carrel_may_keep(command: str) -> None:
+    """Otherwise a cache that is as large as it may be leaves no room for sessions and budgets."""
+    cached = load_config(DEPLOY / "carrel.toml", {"HOME": "/"}).fetch.cache_max_bytes
+    kept = cached + ARTIFACT_BYTES + SESSION_BYTES + StoreLimits().max_bytes
+    [megabytes] = re.findall(r"maxmemory (\d+)mb\n", command)
+    assert int(megabytes) * 2**20 >= 1.3 * kept
+    assert _in_compose()["mem_limit"] == "2g"
+    assert _in_kubernetes()["resources"]["limits"]["memory"] == "2Gi"
+    assert 2 * 2**30 >= 1.3 * int(megabytes) * 2**20, "the log is written anew by a second process"
