@@ -6,14 +6,26 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from carrel.config import load_config
 from support.fetch_harness import until
-from support.http_server import HttpServer, in_session, request
+from support.http_server import (
+    BOTH,
+    HttpServer,
+    envelope,
+    in_session,
+    modern_headers,
+    request,
+)
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -36,20 +48,22 @@ def servers() -> Iterator[list[HttpServer]]:
         yield [one, other]
 
 
-@pytest.fixture
-def proxy(
-    haproxy: Path, servers: list[HttpServer], tmp_path: Path
-) -> Iterator[tuple[str, list[HttpServer]]]:
-    """Starts the proxy before two servers; only addresses differ from the file in `deploy`."""
+@contextmanager
+def proxied(
+    haproxy: Path, servers: Sequence[HttpServer], folder: Path, check: str
+) -> Iterator[str]:
+    """Starts the proxy before servers, and yields its URL; only addresses differ from the file in
+    `deploy`, and how servers are checked.
+    """
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
     text = CONFIGURATION.read_text("utf-8").replace("bind :8080", f"bind 127.0.0.1:{port}")
     lines = "".join(
-        f"  server replica{number} 127.0.0.1:{server.port} check inter 2s fall 30\n"
+        f"  server replica{number} 127.0.0.1:{server.port} {check}\n"
         for number, server in enumerate(servers)
     )
     text = re.sub(r"  server-template .*\n", lines, text)
-    file = tmp_path / "haproxy.cfg"
+    file = folder / "haproxy.cfg"
     file.write_text(text, "utf-8")
     process = subprocess.Popen(
         [haproxy, "-db", "-f", file], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -63,10 +77,21 @@ def proxy(
         except httpx2.TransportError:
             return False
 
-    until(is_ready, 30)
-    yield url, servers
-    process.kill()
-    process.wait()
+    try:
+        until(is_ready, 30)
+        yield url
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def proxy(
+    haproxy: Path, servers: list[HttpServer], tmp_path: Path
+) -> Iterator[tuple[str, list[HttpServer]]]:
+    """Starts the proxy before two servers that are left alone by its checks."""
+    with proxied(haproxy, servers, tmp_path, "check inter 2s fall 30") as url:
+        yield url, servers
 
 
 def test_the_file_has_no_fault(haproxy: Path) -> None:
@@ -95,3 +120,40 @@ def test_a_session_stays_at_the_replica_that_opened_it(
         for session in sessions
     ]
     assert {True, False} == set(here), "sessions are spread over both"
+
+
+@pytest.mark.long("load")
+def test_no_request_is_lost_while_a_replica_is_replaced(haproxy: Path, tmp_path: Path) -> None:
+    deployed = load_config(CONFIGURATION.with_name("carrel.toml"), {"HOME": "/"}).server
+    [check] = re.findall(
+        r"  server-template .* (check .*) resolvers", CONFIGURATION.read_text("utf-8")
+    )
+    settings = {
+        "drain_seconds": deployed.drain_seconds, "shutdown_seconds": deployed.shutdown_seconds,
+        "log_level": "warning",
+    }  # fmt: skip
+    with HttpServer(server=settings) as one, HttpServer(server=settings) as other:
+        with proxied(haproxy, [one, other], tmp_path, check) as url:
+            failed: list[str] = []
+            ended = threading.Event()
+
+            def ask() -> None:
+                with httpx2.Client(trust_env=False, timeout=30) as client:
+                    while not ended.is_set():
+                        headers = {"accept": BOTH, **modern_headers("tools/call", "echo")}
+                        params = {"name": "echo", "arguments": {"value": 1}, "_meta": envelope()}
+                        body = request("tools/call", params)
+                        answer = client.post(f"{url}/mcp", json=body, headers=headers)
+                        if answer.status_code != 200:
+                            failed.append(answer.text)
+
+            with ThreadPoolExecutor(3) as pool:
+                asking = [pool.submit(ask) for _ in range(3)]
+                time.sleep(0.5)
+                one.process.terminate()
+                code = one.process.wait(40)
+                time.sleep(0.5)
+                ended.set()
+            for each in asking:
+                each.result()
+    assert (code, failed) == (0, [])
