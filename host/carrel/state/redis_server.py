@@ -367,9 +367,7 @@ def _why_no_connection(error: Exception) -> str:
         if name == "SSLCertVerificationError":
             return _CERTIFICATES.get(getattr(cause, "verify_code", 0), _UNTRUSTED)
         if name.startswith("SSL"):
-            if "CERTIFICATE_REQUIRED" in str(getattr(cause, "reason", "")):
-                return "it requires a certificate of its clients; set its tls-auth-clients to no"
-            return "TLS failed; is the port one for rediss:// ?"
+            return "TLS failed; is the port one for rediss://, with tls-auth-clients no?"
         if isinstance(cause, OSError) and cause.strerror:
             return f"no connection: {cause.strerror}"
         cause = cause.__cause__ or cause.__context__
