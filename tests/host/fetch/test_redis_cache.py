@@ -153,6 +153,24 @@ def test_a_full_partition_evicts_what_expires_first_and_no_other_s(
     assert int(used) <= 100_000
 
 
+@pytest.mark.parametrize("size", [300, 2000, 40_000])
+def test_a_full_partition_takes_no_more_memory_than_it_may(tmp_path: Path, size: int) -> None:
+    with RedisProcess(tmp_path, options={"appendfsync": "no"}) as process:
+
+        def used() -> int:
+            return int(process.command("INFO", "memory")["used_memory"])
+
+        server = RedisServer(process.settings())
+        allowed = 4 * 2**20
+        cache = make(server, max_bytes=allowed)
+        keep(cache, key())
+        before = used()
+        for number in range(2 * allowed // (size + 1000)):
+            keep(cache, key(f"{number}"), Response(200, URL, (), "x" * size, size))
+        assert used() - before < 1.3 * allowed
+        server.close()
+
+
 def test_a_huge_answer_is_not_kept(redis_server: RedisServer) -> None:
     small = make(redis_server, max_bytes=80_000)
     assert not small.put(key(), Response(200, URL, (), "x" * 20_000, 20_000), (), seconds=60)
