@@ -269,7 +269,7 @@ def test_replicas_share_research_sessions_and_large_results(
 
     def has_all(person: Person) -> bool:
         told = person.call("research_session", **more)["result"]
-        return told.get("structuredContent", {}).get("step_count") == 6
+        return bool(told.get("structuredContent", {}).get("step_count") == 6)
 
     redis.kill()
     redis.start()

@@ -87,10 +87,10 @@ def test_a_value_that_was_changed_or_moved_is_not_opened() -> None:
 def test_a_value_of_another_key_is_not_found_and_the_log_says_why_once(
     memory: MemoryStore, caplog: pytest.LogCaptureFixture
 ) -> None:
-    one, other = (
-        ArtifactStore(SealedStore(lambda: memory, lambda key=key: Sealer(key), seconds=60.0))
-        for key in (b"k" * 32, b"z" * 32)
-    )
+    def sealed_with(key: bytes) -> ArtifactStore:
+        return ArtifactStore(SealedStore(lambda: memory, lambda: Sealer(key), seconds=60.0))
+
+    one, other = sealed_with(b"k" * 32), sealed_with(b"z" * 32)
     one.put(BODY)
     assert other.get("f" * 64) is None
     assert caplog.text == "", "there is no such value"
