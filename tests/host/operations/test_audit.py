@@ -162,6 +162,20 @@ def events_of_whole_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(one) for one in path.read_text("utf-8").splitlines() if one.endswith("}")]
 
 
+def test_a_part_of_a_line_that_a_crash_has_left_is_ended_first(tmp_path: Path) -> None:
+    """The process ends while the disk is full; the next one starts when there is space again."""
+    crashed = AuditLog(tmp_path / "audit.jsonl", write=FullDisk(150))
+    crashed.write("denial", number=0)
+    crashed.write("denial", number=1, filler="x" * 500)
+    crashed.close()
+    for number in (2, 3):
+        log = AuditLog(tmp_path / "audit.jsonl")
+        log.write("denial", number=number)
+        log.close()
+    assert [one["number"] for one in events_of_whole_lines(log.path)] == [0, 2, 3]
+    assert len(log.path.read_text("utf-8").splitlines()) == 4
+
+
 def test_lines_beyond_the_memory_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
