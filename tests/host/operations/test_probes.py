@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import threading
@@ -12,10 +13,13 @@ from typing import Any
 import pytest
 
 from carrel.config import HttpConfig, ServerConfig
-from carrel.errors import StorageError
+from carrel.errors import ConfigError, StorageError
 from carrel.server.operations.operations import Operations
+from carrel.server.toolbox_loader import ToolboxLoader
+from carrel.tools import Toolbox
 from support.http_server import HttpServer, answer_of
 from support.operated_server import HOST, OperatedServer, an_upstream, eventually
+from support.scripted_toolbox import ScriptedToolbox, as_toolbox
 from support.upstream import Reply
 
 pytestmark = pytest.mark.long("servers")
@@ -39,6 +43,34 @@ def test_a_store_that_raises_is_a_store_that_does_not_answer() -> None:
 
     view = Operations(ServerConfig(), HttpConfig(), store_health=broken)
     assert "store" in view.gauges.readiness().reasons
+
+
+def test_tools_that_cannot_be_loaded_are_a_reason_and_an_error_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Without ready tools a load balancer sends no request, whose answer would tell the fault."""
+    faults = ["web.lens_folder: /lenses is no folder"]
+
+    def make() -> Toolbox:
+        if faults:
+            raise ConfigError(faults)
+        return as_toolbox(ScriptedToolbox())
+
+    async def start(loader: ToolboxLoader) -> None:
+        await asyncio.wait([loader.start()])
+        await asyncio.sleep(0)
+
+    loader = ToolboxLoader(make)
+    view = Operations(ServerConfig(), HttpConfig())
+    view.attach(loader)
+    for _ in range(2):
+        asyncio.run(start(loader))
+        assert view.gauges.readiness().reasons == ("failed",)
+    [told] = [record.message for record in caplog.records]  # one line for equal failures
+    assert "the tools cannot be loaded: web.lens_folder: /lenses is no folder" in told
+    faults.clear()
+    asyncio.run(start(loader))
+    assert view.gauges.toolbox is not None
 
 
 def test_the_store_is_not_asked_for_every_probe() -> None:
@@ -123,8 +155,6 @@ def test_a_probe_tells_no_path_and_no_name(server: OperatedServer, path: str) ->
 
 
 def test_a_probe_answers_while_something_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    import asyncio
-
     from carrel.server.operations import routes
 
     monkeypatch.setattr(routes, "_PATIENCE", 0.05)
@@ -141,8 +171,6 @@ def test_a_probe_answers_while_something_hangs(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_probe_answers_although_something_fails() -> None:
-    import asyncio
-
     from carrel.server.operations.routes import Routes
 
     def broken() -> str | None:
