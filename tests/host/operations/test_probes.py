@@ -146,6 +146,20 @@ def test_a_failed_reload_is_reported_and_the_old_configuration_serves(
             assert server.stop()[0] == 0
 
 
+def test_a_reload_names_changed_settings_that_need_a_restart(
+    tmp_path: Path, code_folder: Path
+) -> None:
+    """Otherwise an operator who takes a scope away would believe that it is no longer granted."""
+    with an_upstream() as upstream, OperatedServer(tmp_path, upstream, code_folder) as server:
+        server.ready()
+        server.configure(limits={"cpu_seconds": 5})
+        server.wait_for("configuration reloaded")
+        assert not [line for line in server.lines if "need a restart" in line]
+        server.configure(http={"page": False}, identity={"burst": 7}, limits={})
+        server.wait_for("changed settings of http, identity need a restart")
+        assert server.http.get(f"{server.root}/").status_code == 200  # as at the start
+
+
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_a_probe_tells_no_path_and_no_name(server: OperatedServer, path: str) -> None:
     answer = server.http.get(f"{server.root}{path}")
