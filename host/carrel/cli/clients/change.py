@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 import os
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -52,16 +53,22 @@ class Change:
         return "\n".join(lines)
 
 
-def own_command(env: Mapping[str, str]) -> tuple[str, list[str]]:
+def own_command(env: Mapping[str, str], prefix: str = sys.prefix) -> tuple[str, list[str]]:
     """Returns the command and arguments that start this Carrel's server.
 
-    uvx and pipx may delete the environment of one run, so then the command is uvx or pipx.
+    uvx and pipx may delete the environment of one run, so then the command is uvx or pipx; with its
+    full path, because desktop programs often have a `PATH` without it.
+
+    Args:
+        env: the environment.
+        prefix: as `sys.prefix`.
     """
-    parts = Path(sys.prefix).parts
-    if {"archive-v0", "environments-v2"} & set(parts):
-        return "uvx", ["carrel", "serve"]
-    if "pipx" in parts and {".cache", "cache"} & set(parts):
-        return "pipx", ["run", "carrel", "serve"]
+    parts = {part.lower() for part in Path(prefix).parts}
+    if {"archive-v0", "environments-v2"} & parts:
+        return _found("uvx", env), ["carrel", "serve"]
+    # The cache is `~/.cache`, `~/Library/Caches` or `%LOCALAPPDATA%\pipx\pipx\Cache`.
+    if "pipx" in parts and {".cache", "cache", "caches"} & parts:
+        return _found("pipx", env), ["run", "carrel", "serve"]
     name = "carrel.exe" if os.name == "nt" else "carrel"
     script = Path(sys.executable).parent / name
     tool = Path(env.get("UV_TOOL_BIN_DIR") or Path.home() / ".local" / "bin") / name
@@ -72,6 +79,12 @@ def own_command(env: Mapping[str, str]) -> tuple[str, list[str]]:
     if script.exists():
         return str(script), ["serve"]
     return sys.executable, ["-m", "carrel", "serve"]
+
+
+def _found(program: str, env: Mapping[str, str]) -> str:
+    """Returns the full path of a program, or its name if it is not in `PATH`."""
+    path = shutil.which(program, path=env.get("PATH"))
+    return program if path is None else os.path.abspath(path)  # noqa: PTH100 - keeps links
 
 
 def plan(client: Client, places: ClientFolders, command: str, arguments: Sequence[str]) -> Change:

@@ -240,6 +240,31 @@ def test_the_own_command_starts_this_carrel() -> None:
     assert arguments[-1] == "serve"
 
 
+RUNNERS = {
+    "uvx": "/home/me/.cache/uv/archive-v0/Ab1",
+    "uvx ": "/home/me/.local/share/uv/environments-v2/carrel-1",
+    "pipx": "/home/me/.cache/pipx/1f2",
+    "pipx ": "/Users/me/Library/Caches/pipx/1f2",
+    "pipx  ": "/c/Users/me/AppData/Local/pipx/pipx/Cache/1f2",
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="programs of POSIX")
+@pytest.mark.parametrize(("runner", "prefix"), RUNNERS.items(), ids=lambda one: one.strip())
+def test_the_environment_of_one_run_is_not_named_but_its_runner_with_its_path(
+    runner: str, prefix: str, tmp_path: Path
+) -> None:
+    """uvx and pipx delete such an environment; a desktop program may not find them by name."""
+    runner = runner.strip()
+    program = tmp_path / runner
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    before = ["run"] if runner == "pipx" else []
+    arguments = [*before, "carrel", "serve"]
+    assert own_command({"PATH": str(tmp_path)}, prefix) == (str(program), arguments)
+    assert own_command({"PATH": str(tmp_path / "none")}, prefix) == (runner, arguments)
+
+
 # Any file of JSON with comments
 
 BLANK = st.sampled_from(["", " ", "\n", "\n    ", "\t", " // a {\n", "/* } */", "\n  // x\n  "])
