@@ -30,6 +30,8 @@ def set_members(text: str, path: Sequence[str], members: Mapping[str, Any]) -> s
     Raises:
         ValueError: `path` passes through another value than a mapping in block style.
     """
+    if "\r" in text and text.count("\r\n") == text.count("\n"):
+        return set_members(text.replace("\r\n", "\n"), path, members).replace("\n", "\r\n")
     node = compose(text, SafeLoader)
     if node is None:
         return f"{_ended(text)}{_block(_nested(path, dict(members)), 0)}"

@@ -66,6 +66,9 @@ FILES: dict[str, list[str]] = {
         "extensions:\nmode: auto\n",
         "extensions:\n  carrel:\n    cmd: /old/carrel # mine\n    args: [serve]\n    timeout: 60\n",
         "mode: auto",
+        "extensions:\r\n  other:\r\n    cmd: y # kept\r\nmode: auto\r\n",
+        "extensions:\r\n  carrel:\r\n    cmd: /old/carrel\r\n    args:\r\n    - serve\r\n",
+        "\ufeff# mine\r\nmode: auto\r\n",
     ],
 }
 READERS: dict[str, Any] = {"json": jsonc.read, "toml": tomllib.loads, "yaml": yaml.safe_load}
@@ -107,6 +110,8 @@ def test_an_entry_is_added_and_all_else_is_kept(client: Client, text: str, tmp_p
     for word in ("mine", "kept", "first", "theme", "at night", "more", "the last", "a@b.c"):
         assert change.after.count(word) == before.count(word)
     assert ("\r\n" in before) == ("\r\n" in change.after)
+    if "\r\n" in before:
+        assert "\n" not in change.after.replace("\r\n", "")
     assert change.after.replace("\r\n", "").count("\r") == 0
     write(change)
     again = plan(client, places(tmp_path), COMMAND, ARGUMENTS)
