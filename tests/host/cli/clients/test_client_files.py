@@ -65,6 +65,12 @@ FILES: dict[str, list[str]] = {
         "extensions: {}\nmode: auto\n",
         "extensions:\nmode: auto\n",
         "extensions:\n  carrel:\n    cmd: /old/carrel # mine\n    args: [serve]\n    timeout: 60\n",
+        # As Goose itself writes lists.
+        (
+            "extensions:\n  carrel:\n    args: # mine\n    - run\n    - serve\n"
+            "    cmd: old # kept\nmode: auto\n"
+        ),
+        "extensions:\n  carrel:\n    cmd: old\n    args:\n    - run\n",
         "mode: auto",
         "extensions:\r\n  other:\r\n    cmd: y # kept\r\nmode: auto\r\n",
         "extensions:\r\n  carrel:\r\n    cmd: /old/carrel\r\n    args:\r\n    - serve\r\n",
