@@ -90,7 +90,7 @@ def _found(program: str, env: Mapping[str, str]) -> str:
 def plan(client: Client, places: ClientFolders, command: str, arguments: Sequence[str]) -> Change:
     """Returns the change that makes a client start Carrel; reads the file and writes nothing.
 
-    An existing entry keeps its other members, and its arguments if they have `serve`.
+    An existing entry keeps its other members, and what its arguments have behind `serve`.
 
     Raises:
         ConfigError: the file is broken, or cannot be edited without other changes.
@@ -140,10 +140,10 @@ def _members(
             return client.entry(command, arguments)
     if not isinstance(found, dict):
         raise ConfigError([f"{NAME} is not a table; repair the file first"], path=str(path))
-    given = found.get("args")
-    is_own = found.get(client.command_key) == command
-    keeps = is_own and isinstance(given, list) and "serve" in given
-    own = given if keeps else list(arguments)
+    given, own = found.get("args"), list(arguments)
+    if isinstance(given, list) and "serve" in given:
+        is_own = found.get(client.command_key) == command
+        own = given if is_own else [*own, *given[given.index("serve") + 1 :]]
     wanted = {client.command_key: command, "args": own}
     return {key: value for key, value in wanted.items() if found.get(key) != value}
 

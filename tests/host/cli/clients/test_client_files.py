@@ -169,7 +169,32 @@ def test_an_existing_entry_keeps_its_other_members(tmp_path: Path) -> None:
     put(client, tmp_path, json.dumps({"mcpServers": {"carrel": old}}))
     assert not plan(client, places(tmp_path), COMMAND, ARGUMENTS).is_needed
     other = plan(client, places(tmp_path), "/new/carrel", ARGUMENTS)
-    assert entry(client, other.after) == {**old, "command": "/new/carrel", "args": ["serve"]}
+    assert entry(client, other.after) == {**old, "command": "/new/carrel"}
+
+
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (["serve", "--config", "/home/me/carrel.toml"], ["--config", "/home/me/carrel.toml"]),
+        (["-m", "carrel", "serve", "--surface", "doiget"], ["--surface", "doiget"]),
+        (["carrel", "serve"], []),
+        (["--version"], []),
+        ("serve --config a", []),
+    ],
+)
+def test_the_options_of_an_existing_entry_are_kept(
+    client: Client, given: Any, kept: list[str], tmp_path: Path
+) -> None:
+    """They may name the configuration, which has grants and trusted signers."""
+    old: Any = {client.command_key: "/old/carrel", "args": given}
+    for key in reversed((*client.keys, "carrel")):
+        old = {key: old}
+    table = f'[mcp_servers.carrel]\ncommand = "/old/carrel"\nargs = {json.dumps(given)}\n'
+    texts = {"json": json.dumps(old), "toml": table, "yaml": yaml.safe_dump(old)}
+    put(client, tmp_path, texts[client.format])
+    change = plan(client, places(tmp_path), COMMAND, ["-m", "carrel", "serve"])
+    assert entry(client, change.after)["args"] == ["-m", "carrel", "serve", *kept]
 
 
 @pytest.mark.parametrize(
