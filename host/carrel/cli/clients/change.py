@@ -179,7 +179,7 @@ def write(change: Change) -> Path | None:
 
     Raises:
         ConfigError: the file has changed since it was read.
-        StorageError: it cannot be written.
+        StorageError: it cannot be written, or is read-only: a rename would replace it all the same.
     """
     path = change.path.resolve()
     if _read(path) != change.before:
@@ -189,6 +189,8 @@ def write(change: Change) -> Path | None:
         backup, mode = None, OWNER_ONLY
         if change.before is not None:
             mode = path.stat().st_mode & 0o777
+            if not mode & 0o222:
+                raise StorageError(str(path), "is read-only; make it writable first")
             backup = _free_name(path)
             write_atomically(backup, change.before.encode(), mode=mode)
         write_atomically(path, change.after.encode(), mode=mode)

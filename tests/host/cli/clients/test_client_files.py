@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from carrel.cli.clients import jsonc
 from carrel.cli.clients.change import own_command, plan, write
 from carrel.cli.clients.known import CLIENTS, Client, ClientFolders, is_installed
-from carrel.errors import CarrelError, ConfigError
+from carrel.errors import CarrelError, ConfigError, StorageError
 
 COMMAND, ARGUMENTS = "/opt/carrel/bin/carrel", ["serve"]
 
@@ -258,6 +258,16 @@ def test_a_linked_file_stays_a_link_and_keeps_its_permissions(tmp_path: Path) ->
         "dotfiles.toml.before-carrel-2",
     ]
     assert (tmp_path / "dotfiles.toml.before-carrel-1").read_text() == "# mine\n"
+
+
+def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
+    """Its owner, or what generates it, has protected it; a rename would not mind."""
+    path = put(CLIENTS["cursor"], tmp_path, "{}")
+    path.chmod(0o444)
+    with pytest.raises(StorageError, match="is read-only; make it writable first"):
+        write(plan(CLIENTS["cursor"], places(tmp_path), COMMAND, ARGUMENTS))
+    assert path.read_text() == "{}"
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_file_that_changes_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
