@@ -231,6 +231,8 @@ def test_variables_of_the_clients_name_their_folders(tmp_path: Path) -> None:
     assert CLIENTS["codex"].file(found) == tmp_path / "other" / "config.toml"
     assert CLIENTS["claude-code"].file(found) == tmp_path / "other" / ".claude.json"
     assert CLIENTS["zed"].file(found) == tmp_path / "other" / "zed" / "settings.json"
+    on_mac = places(tmp_path, "darwin", XDG_CONFIG_HOME=other)
+    assert CLIENTS["zed"].file(on_mac) == tmp_path / ".config" / "zed" / "settings.json"
 
 
 def test_a_client_with_a_folder_of_its_own_is_found(tmp_path: Path) -> None:
