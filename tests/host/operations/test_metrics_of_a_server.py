@@ -287,6 +287,14 @@ FIRING: dict[str, tuple[dict[str, str], str, dict[str, str]]] = {
     "CarrelNotReady": ({"carrel_ready": "1 0x10"}, "7m", {}),
     "CarrelStoreDown": ({"carrel_store_up": "1 0x10"}, "3m", {}),
     "CarrelAuditLogFailing": ({"carrel_audit_failing": "0 1x10"}, "3m", {}),
+    "CarrelIdentityUnavailable": (
+        {
+            'carrel_http_refusals_total{refusal="identity-unavailable"}': "0+1x20",
+            'carrel_http_refusals_total{refusal="invalid-token"}': "0+1x20",
+        },
+        "9m",
+        {},
+    ),
     "CarrelReloadFailed": ({"carrel_config_last_reload_successful": "1 0x10"}, "7m", {}),
     "CarrelPluginFailed": (
         {'carrel_plugin_ready{plugin="p"}': "0x20", 'carrel_plugin_ready{plugin="q"}': "1x20"},
