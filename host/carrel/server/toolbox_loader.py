@@ -62,6 +62,8 @@ class ToolboxLoader:
         self._derive = derive
         #: Called on the event loop with each new toolbox, and its principal.
         self.on_loaded: Callable[[Toolbox, Principal], None] = lambda _toolbox, _principal: None
+        #: Called in a thread with the first toolbox of the server, before it is used.
+        self.on_made: Callable[[Toolbox], object] = lambda _toolbox: None
         self._toolbox: Toolbox | None = None
         self._making: asyncio.Future[Toolbox] | None = None
         self._failure: str | None = None
@@ -118,6 +120,7 @@ class ToolboxLoader:
         toolbox.tools()
         toolbox.resource_templates()
         toolbox.offers.prompts()
+        self.on_made(toolbox)
         return toolbox
 
     def _keep(self, making: asyncio.Future[Toolbox]) -> None:

@@ -19,7 +19,7 @@ from carrel.config import HttpConfig, ServerConfig
 from carrel.errors import CarrelError, HiddenToolError, LimitExceeded
 from carrel.principal import current_principal
 
-from .approvals import record_changes
+from .approvals import record_changes, record_start
 from .audit import AuditLog, AuditUnavailableError
 from .catalogue import Catalogue, status_label
 from .gauges import Gauges
@@ -117,8 +117,10 @@ class Operations:
                     self.audit.close()
 
     def attach(self, loader: ToolboxLoader) -> None:
-        """Sets the loader of the tools whose names are label values."""
+        """Sets the loader of the tools, whose names are label values and approvals are recorded."""
         self.gauges.loader = loader
+        if self.audit is not None:
+            loader.on_made = partial(record_start, self.audit)
 
     # Requests and calls
 
