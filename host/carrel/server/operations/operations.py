@@ -225,11 +225,24 @@ class Operations:
             self._tools = {one.name: (one.name, one.plugin) for one in toolbox.tools()}
         return self._tools.get(tool, (_UNKNOWN, _UNKNOWN))
 
-    def refused(self, name: str, status: int, peer: str) -> None:
-        """Counts a request that the HTTP server refused."""
+    def refused(
+        self, name: str, status: int, peer: str, principal: str | None = None, reason: str = ""
+    ) -> None:
+        """Counts a request that the HTTP server refused; records those of an identity or origin.
+
+        Args:
+            name: of the refusal.
+            status: of HTTP.
+            peer: the client's address, which behind a proxy is the proxy's.
+            principal: who asked, if the token says so.
+            reason: why, without the token.
+        """
         self.metrics.refusals.add(name)
         if self.audit is not None and status in _AUDITED_STATUS:
-            self.audit.write("refusal", refusal=name, status=status, peer=peer)
+            who = {} if principal is None else {"principal": principal}
+            self.audit.write(
+                "refusal", refusal=name, status=status, peer=peer, **who, reason=reason
+            )
 
     def watch_reloads(self, reloader: Reloader) -> None:
         """Records reloads, and what they changed in approvals and grants."""
