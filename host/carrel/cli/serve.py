@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from carrel.errors import CarrelError
+from carrel.errors import CarrelError, ConfigError
 from carrel.text.printable import printable_lines
 
 from .command import AS_JSON, LIBRARY, RECORD, REPLAY, command
@@ -277,8 +277,12 @@ class ConfigRenewal:
         """Creates a toolbox of the current configuration.
 
         Raises:
-            CarrelError: the configuration is invalid.
+            CarrelError: the configuration is invalid, or its file is empty: a full disk leaves such
+                a file, which would mean the defaults.
         """
+        path = self._config.source_path
+        if path is not None and path.is_file() and not path.stat().st_size:
+            raise ConfigError(["the file is empty"], path=str(path))
         config = self._loaded()
         renewed = toolbox.successor(config)
         renewed.precompile()  # of no effect where the cache folder is the same
