@@ -390,8 +390,12 @@ FIRING: dict[str, tuple[dict[str, str], str, dict[str, str]]] = {
         {"plugin": "p"},
     ),
     "CarrelUpstreamCircuitOpen": (
-        {'carrel_upstream_circuit_open{plugin="p",upstream="u"}': "1x20"},
-        "12m",
+        # Open for 24 to 36 s, then half-open until a probe has failed.
+        {
+            'carrel_upstream_circuit_opened_total{plugin="p",upstream="u"}': "0+1x20",
+            'carrel_upstream_circuit_open{plugin="p",upstream="u"}': "1 0 1 0 1 0 1 0 1 0 1 0 1 0",
+        },
+        "14m",
         {"plugin": "p", "upstream": "u"},
     ),
     "CarrelUpstreamRateLimits": (
@@ -437,6 +441,10 @@ QUIET = {
     'carrel_call_seconds_bucket{plugin="p",le="30"}': "0+100x60",
     'carrel_call_seconds_bucket{plugin="p",le="+Inf"}': "0+101x60",
     'carrel_upstream_circuit_open{plugin="p",upstream="u"}': "0x60",
+    'carrel_upstream_circuit_opened_total{plugin="p",upstream="u"}': "0 0 3x58",
+    # Some site on the web is always down, or refuses robots.
+    'carrel_upstream_circuit_opened_total{plugin="w",upstream="public-web"}': "0+1x60",
+    'carrel_upstream_requests_total{upstream="public-web",result="429"}': "0+9x60",
     'carrel_upstream_requests_total{upstream="u",result="200"}': "0+80x60",
     'carrel_upstream_requests_total{upstream="u",result="429"}': "0+1x60",
     'carrel_upstream_waiting_requests{plugin="p",upstream="u"}': "3x60",
