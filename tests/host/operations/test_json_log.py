@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -201,6 +204,46 @@ def test_secrets_of_variables_are_in_no_line(value: str) -> None:
         given_value = f"authorization={value}" if name.startswith("OTEL") else value
         redact = LogRedactor(secrets_in({name: given_value}))
         assert value not in redact(f"a line {value}") or "," in value, name
+
+
+#: What Python itself writes to stderr: of a thread that fails, of a finalizer, and a warning.
+_FAULTS = """
+import sys, threading, warnings
+from carrel.server.stderrlog import logging_to_stderr
+
+class Finalized:
+    def __del__(self):
+        raise ValueError("finalizer " + sys.argv[2])
+
+def fail():
+    raise ValueError("thread " + sys.argv[2])
+
+with logging_to_stderr("warning", sys.argv[1]):
+    thread = threading.Thread(target=fail, name="t")
+    thread.start()
+    thread.join()
+    Finalized()
+    warnings.warn("warning " + sys.argv[2])
+"""
+
+
+@pytest.mark.requirement("operate:secrets:log")
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_what_python_itself_reports_is_a_log_line(form: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "default", "-c", _FAULTS, form, SECRET],
+        env={**os.environ, "CARREL_SECRET_PROBE_KEY": SECRET},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert SECRET not in done.stderr
+    for one in ("finalizer", "thread", "warning"):
+        assert f"{one} {REMOVED}" in done.stderr
+    if form == "json":
+        lines = [json.loads(line) for line in done.stderr.splitlines()]
+        assert [line["level"] for line in lines] == ["error", "error", "warning"]
+        assert ["exception" in line for line in lines] == [True, True, False]
 
 
 def test_lost_lines_are_counted() -> None:
