@@ -50,7 +50,11 @@ def server(issuer: Issuer, folder: Path, code_folder: Path) -> Iterator[HttpServ
         "cache_dir": str(code_folder),
         "data_dir": str(folder / "data"),
         "replay_dir": str(folder),
-        "server": {"log_level": "info", "audit_log": str(folder / "audit.jsonl")},
+        "server": {
+            "log_level": "info",
+            "log_format": "json",
+            "audit_log": str(folder / "audit.jsonl"),
+        },
         "library": {"file": str(folder / "operator.json")},
         "identity": {
             "issuer": issuer.url,
@@ -96,7 +100,7 @@ def test_tools_outside_the_scopes_are_neither_listed_nor_callable(
         assert "result" not in refused.json()
 
 
-def test_the_audit_log_says_who_was_refused_and_why(
+def test_log_and_audit_log_say_who_was_refused_and_why(
     server: HttpServer, issuer: Issuer, folder: Path
 ) -> None:
     """Behind a proxy the address is the proxy's, so only the principal says who it was."""
@@ -110,6 +114,10 @@ def test_the_audit_log_says_who_was_refused_and_why(
     assert [(one["refusal"], one["status"]) for one in mine] == [("insufficient-scope", 403)]
     assert mine[0]["reason"]
     assert "nobody lacks carrel" in [one.get("reason") for one in told]
+    server.wait_for("nobody lacks carrel")
+    logged = [json.loads(line) for line in server.lines]
+    [line] = [one for one in logged if one.get("principal") == "mallory"]
+    assert "403 insufficient-scope" in line["message"]
 
 
 @ERAS

@@ -240,8 +240,13 @@ class Gate:
         seconds = await self._identifier.seconds_left(headers, query)
 
         def expired() -> None:
-            name = request.principal.name if request.principal else "-"
-            logger.info("closed a stream of %s (%s): its token has expired", _peer(request), name)
+            name = request.principal.name if request.principal else None
+            logger.info(
+                "closed a stream of %s (%s): its token has expired",
+                _peer(request),
+                name or "-",
+                extra={"principal": name},
+            )
 
         return until(self._stopping, receive, seconds=seconds, on_expired=expired)
 
@@ -454,6 +459,7 @@ class Gate:
             refusal.status,
             refusal.name,
             shown,
+            extra={"principal": name},
         )
         headers = dict(refusal.headers)
         drained = refusal.name != "body-too-slow" and await self._drained(request)
