@@ -96,6 +96,13 @@ def test_the_secrets_beside_the_compose_file_are_in_no_layer_of_the_build() -> N
     assert secrets <= ignored()
 
 
+def test_the_image_has_what_settings_of_a_server_need() -> None:
+    """It has no pip, so an operator cannot add the extra that `server.traces` needs."""
+    extras = re.search(r"\$\{wheel\}\[([a-z,]+)\]", CONTAINERFILE.read_text("utf-8"))
+    assert extras is not None
+    assert {*extras[1].split(",")} == {"redis", "otel"}
+
+
 def test_the_configuration_of_the_image_is_valid(tmp_path: Path) -> None:
     config = load_config(DEPLOY / "carrel.toml", {"HOME": str(tmp_path)})
     assert config.store is None, "the environment names it"

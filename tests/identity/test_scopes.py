@@ -50,7 +50,11 @@ def server(issuer: Issuer, folder: Path, code_folder: Path) -> Iterator[HttpServ
         "cache_dir": str(code_folder),
         "data_dir": str(folder / "data"),
         "replay_dir": str(folder),
-        "server": {"log_level": "info"},
+        "server": {
+            "log_level": "info",
+            "log_format": "json",
+            "audit_log": str(folder / "audit.jsonl"),
+        },
         "library": {"file": str(folder / "operator.json")},
         "identity": {
             "issuer": issuer.url,
@@ -94,6 +98,26 @@ def test_tools_outside_the_scopes_are_neither_listed_nor_callable(
         challenge = refused.headers["www-authenticate"]
         assert challenge.startswith(f'Bearer error="insufficient_scope", scope="{scope}", ')
         assert "result" not in refused.json()
+
+
+def test_log_and_audit_log_say_who_was_refused_and_why(
+    server: HttpServer, issuer: Issuer, folder: Path
+) -> None:
+    """Behind a proxy the address is the proxy's, so only the principal says who it was."""
+    mallory = person(server, issuer, "mallory", "carrel:arxiv", is_modern=True)
+    assert mallory.send("tools/call", {"name": "library_list"}).status_code == 403
+    nobody = Person(server, issuer.token(sub="nobody", scope="other"), is_modern=True)
+    assert nobody.send("tools/list").status_code == 403
+    lines = (folder / "audit.jsonl").read_text("utf-8").splitlines()
+    told = [json.loads(line) for line in lines]
+    mine = [one for one in told if one.get("principal") == "mallory"]
+    assert [(one["refusal"], one["status"]) for one in mine] == [("insufficient-scope", 403)]
+    assert mine[0]["reason"]
+    assert "nobody lacks carrel" in [one.get("reason") for one in told]
+    server.wait_for("nobody lacks carrel")
+    logged = [json.loads(line) for line in server.lines]
+    [line] = [one for one in logged if one.get("principal") == "mallory"]
+    assert "403 insufficient-scope" in line["message"]
 
 
 @ERAS

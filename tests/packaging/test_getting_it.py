@@ -148,7 +148,9 @@ def test_uvx_runs_carrel_from_the_wheel(wheels: Path, tmp_path: Path) -> None:
     assert fixed["ok"]
     config = json.loads((tmp_path / ".cursor" / "mcp.json").read_text("utf-8"))
     entry = config["mcpServers"]["carrel"]
-    assert (entry["command"], entry["args"]) == ("uvx", ["carrel", "serve"])
+    command = Path(entry["command"])
+    assert (command.is_absolute(), command.stem) == (True, "uvx")
+    assert entry["args"] == ["carrel", "serve"]
 
 
 @pytest.mark.long("builds")

@@ -170,6 +170,27 @@ def test_an_invalid_file_keeps_the_old_configuration_and_logs_the_reason(served:
         assert client.finish() == 0
 
 
+@pytest.mark.requirement("serve:alive:reload-bad-file")
+def test_an_empty_file_keeps_the_old_configuration(tmp_path: Path, code_folder: Path) -> None:
+    """A full disk, or a write in place, leaves one. As TOML it would mean the defaults, which turn
+    plugins on that the operator has turned off.
+    """
+    served = Served(tmp_path, code_folder, file=tmp_path / "carrel.toml")
+    text = f'cache_dir = "{code_folder}"\ndata_dir = "{tmp_path / "data"}"\n'
+    text += "".join(f"plugins.{name}.enabled = false\n" for name in DEFAULT_PLUGINS)
+    served.write(text + f'plugins.sample.url = "{served.plugin()}"\n')
+    with served.client() as client:
+        client.open()
+        assert names(client) == ["sample_echo"]
+        served.write("", replace=False)
+        until(lambda: b"the file is empty" in client.stderr)
+        assert names(client) == ["sample_echo"]
+        served.write(text, replace=False)
+        changed(client)
+        assert names(client) == []
+        assert client.finish() == 0
+
+
 @pytest.mark.requirement("serve:alive:reload-resources")
 def test_a_change_of_resources_is_announced_as_resources(served: Served) -> None:
     stats = {

@@ -54,7 +54,7 @@ class HttpServer:
         self._changed = threading.Condition()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        self.url = self.wait_for(r"carrel: serving (\S+)")[1]
+        self.url = self.wait_for(r"(?:carrel: |\")serving ([^\s\"]+)")[1]
         self.port = int(self.url.rpartition(":")[2].partition("/")[0])
         self.http = httpx2.Client(timeout=30, trust_env=False)
 

@@ -102,17 +102,33 @@ def guarded(work: Callable[[], int], *, debug: bool = False, as_json: bool = Fal
         report(StorageError(name, error.strerror or str(error)), as_json=as_json)
         return FAILED
     except Exception as error:  # noqa: BLE001 - the last line before the user
-        if debug:
-            _show_traceback()
-            return FAILED
-        if not as_json:
-            complain(
-                f"carrel: internal error: {type(error).__name__}\n"
-                "  what to do: run the command again with --debug and report what it shows"
-            )
-        else:
-            report(InternalError(), as_json=True)
+        if _is_abort(error):
+            complain("")  # ends the line of the prompt
+            return INTERRUPTED
+        _report_bug(error, debug=debug, as_json=as_json)
         return FAILED
+
+
+def _report_bug(error: Exception, *, debug: bool, as_json: bool) -> None:
+    """Reports an exception that no layer expects."""
+    if debug:
+        _show_traceback()
+    elif as_json:
+        report(InternalError(), as_json=True)
+    else:
+        complain(
+            f"carrel: internal error: {type(error).__name__}\n"
+            "  what to do: run the command again with --debug and report what it shows"
+        )
+
+
+def _is_abort(error: Exception) -> bool:
+    """Returns whether a prompt was answered by Ctrl-C or the end of the input.
+
+    Without click there is no prompt; it is not imported here, because `parse` does without it.
+    """
+    click = sys.modules.get("click")
+    return click is not None and isinstance(error, click.Abort)
 
 
 def _show_traceback() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from carrel.errors import CarrelError
+from carrel.errors import CarrelError, ConfigError
 from carrel.text.printable import printable_lines
 
 from .command import AS_JSON, LIBRARY, RECORD, REPLAY, command
@@ -134,7 +134,7 @@ def _serve_http(
 ) -> int:
     from carrel.server import serve_http
 
-    renewal = ConfigRenewal(session, config)
+    renewal = ConfigRenewal(session, config, fixed=("server", "http", "identity"))
     return serve_http(
         renewal.make,
         address,
@@ -182,11 +182,20 @@ def _search_from_now_on() -> None:
 
 
 class ConfigRenewal:
-    """Creates the toolbox of a configuration, and a new one when its files change."""
+    """Creates the toolbox of a configuration, and a new one when its files change.
 
-    def __init__(self, session: Session, config: Config) -> None:
+    Args:
+        session: reads the files.
+        config: that the server was started with.
+        fixed: its sections that a reload does not change; a warning names those that differ.
+    """
+
+    def __init__(
+        self, session: Session, config: Config, *, fixed: Sequence[str] = ("server",)
+    ) -> None:
         self._session = session
         self._config = config
+        self._fixed = {name: getattr(config, name) for name in fixed}
         #: Fixed at the start: a client reads the capabilities once.
         self._surface = config.server.surface
         self._wanted: Callable[[], None] = lambda: None
@@ -269,12 +278,19 @@ class ConfigRenewal:
         """Creates a toolbox of the current configuration.
 
         Raises:
-            CarrelError: the configuration is invalid.
+            CarrelError: the configuration is invalid, or its file is empty: a full disk leaves such
+                a file, which would mean the defaults.
         """
+        path = self._config.source_path
+        if path is not None and path.is_file() and not path.stat().st_size:
+            raise ConfigError(["the file is empty"], path=str(path))
         config = self._loaded()
         renewed = toolbox.successor(config)
         renewed.precompile()  # of no effect where the cache folder is the same
         self._config = config
+        differ = [name for name, used in self._fixed.items() if getattr(config, name) != used]
+        if differ:
+            _log.warning("changed settings of %s need a restart", ", ".join(differ))
         return renewed
 
     def _loaded(self) -> Config:

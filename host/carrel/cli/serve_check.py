@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.errors import CarrelError, ConfigError
 
-from .session import Session
+from .session import Host, Session
 from .surface import with_surface
 
 if TYPE_CHECKING:
@@ -136,6 +136,7 @@ def check(
             with session.open(config) as host:
                 health = host.health()
                 states = list(host.plugins())
+                faults += _tool_faults(host)
         except CarrelError as error:
             faults += _faults_of(error)
         else:
@@ -148,6 +149,15 @@ def check(
             told["plugins"] = {state.name: _state_of(state) for state in states}
     faults = list(dict.fromkeys(faults))
     return {**told, "ok": not faults, "faults": faults, "warnings": warnings}
+
+
+def _tool_faults(host: Host) -> list[str]:
+    """Returns why the tools cannot be listed, without which a server is never ready."""
+    try:
+        host.tools()
+    except CarrelError as error:
+        return _faults_of(error)
+    return []
 
 
 def _state_of(state: PluginState) -> str:

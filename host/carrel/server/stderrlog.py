@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import queue
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -90,7 +91,9 @@ def logging_to_stderr(level: str, form: str = "text") -> Iterator[StderrLog | No
     """Logs Carrel's lines and other libraries' warnings to stderr while the context is open.
 
     Other libraries' informational lines are not logged, because an HTTP client's may contain a URL
-    with a key. Does nothing, and yields None, if the program has configured logging.
+    with a key. What Python itself writes to stderr, of threads and finalizers that fail and as
+    warnings, is logged too, so that it has the form of a line and no secret. Does nothing, and
+    yields None, if the program has configured logging.
 
     Args:
         level: lowest level of Carrel's lines: debug, info, warning, error or critical.
@@ -112,11 +115,38 @@ def logging_to_stderr(level: str, form: str = "text") -> Iterator[StderrLog | No
     root.addHandler(handler)
     own.setLevel(threshold)
     try:
-        yield handler
+        with _python_faults_logged():
+            yield handler
     finally:
         root.removeHandler(handler)
         own.setLevel(before)
         handler.flush()
+
+
+@contextmanager
+def _python_faults_logged() -> Iterator[None]:
+    """Logs exceptions that nothing catches, and warnings, while the context is open."""
+    logger = logging.getLogger("carrel.python")
+
+    def of_thread(fault: threading.ExceptHookArgs) -> None:
+        if fault.exc_value is not None and not isinstance(fault.exc_value, SystemExit):
+            name = fault.thread.name if fault.thread is not None else "unknown"
+            logger.error("the thread %s failed", name, exc_info=fault.exc_value)
+
+    def of_finalizer(fault: sys.UnraisableHookArgs) -> None:
+        logger.error(
+            "%s: %.200r", fault.err_msg or "exception ignored in", fault.object,
+            exc_info=fault.exc_value,
+        )  # fmt: skip
+
+    before = threading.excepthook, sys.unraisablehook
+    threading.excepthook, sys.unraisablehook = of_thread, of_finalizer
+    logging.captureWarnings(True)
+    try:
+        yield
+    finally:
+        logging.captureWarnings(False)
+        threading.excepthook, sys.unraisablehook = before
 
 
 def _formatter(form: str) -> logging.Formatter:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from carrel.awaiting import run_in_thread
+from carrel.errors import CarrelError
 from carrel.principal import LOCAL, Principal, current_principal
 
 if TYPE_CHECKING:
@@ -62,8 +63,11 @@ class ToolboxLoader:
         self._derive = derive
         #: Called on the event loop with each new toolbox, and its principal.
         self.on_loaded: Callable[[Toolbox, Principal], None] = lambda _toolbox, _principal: None
+        #: Called in a thread with the first toolbox of the server, before it is used.
+        self.on_made: Callable[[Toolbox], object] = lambda _toolbox: None
         self._toolbox: Toolbox | None = None
         self._making: asyncio.Future[Toolbox] | None = None
+        self._failure: str | None = None
         self._leases: Counter[int] = Counter()  # by identity; toolboxes are not hashable
         self._retired: dict[int, Toolbox] = {}
         #: By principal without its scopes; least recently used first.
@@ -74,6 +78,11 @@ class ToolboxLoader:
     def is_shared_by_principals(self) -> bool:
         """Whether principals have toolboxes of their own."""
         return self._derive is not None
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the last attempt to create the toolbox failed, and none runs."""
+        return self._failure is not None and self._making is not None and self._making.done()
 
     @property
     def of_server(self) -> Toolbox | None:
@@ -113,12 +122,25 @@ class ToolboxLoader:
         toolbox.tools()
         toolbox.resource_templates()
         toolbox.prompts.listed()
+        self.on_made(toolbox)
         return toolbox
 
     def _keep(self, making: asyncio.Future[Toolbox]) -> None:
         # Reading the exception marks it as retrieved; the next request that needs the toolbox tries
-        # again and reports a failure.
-        if making.exception() is None and self._toolbox is None:
+        # again and reports a failure. A load balancer sends no request to a server that is not
+        # ready, so the log has it too.
+        error = making.exception()
+        if error is not None:
+            before, self._failure = self._failure, str(error)
+            if before != self._failure:
+                logger.error(
+                    "the tools cannot be loaded: %s; the next request or reload tries again",
+                    error,
+                    exc_info=None if isinstance(error, CarrelError) else error,
+                )
+            return
+        self._failure = None
+        if self._toolbox is None:
             self._toolbox = making.result()
             self.on_loaded(self._toolbox, LOCAL)
 

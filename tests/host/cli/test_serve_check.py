@@ -78,6 +78,17 @@ def test_all_faults_are_reported_at_once(carrel: CommandLine) -> None:
     assert told["plugins"]["arxiv"] == "ready"
 
 
+def test_tools_that_cannot_be_listed_are_a_fault(carrel: CommandLine) -> None:
+    """Such a server would start and never be ready."""
+    carrel.write(
+        "c.toml", OFF + 'web = {search = ["duckduckgo"], lens_folder = "no-such-folder"}\n'
+    )
+    done = carrel("serve", "--check", "--config", "c.toml")
+    assert done.code == 1, done.err
+    [fault] = json.loads(done.out)["faults"]
+    assert fault.startswith("web.lens_folder: ")
+
+
 IDENTITY = """
 [identity]
 issuer = "{issuer}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import json
 import logging
@@ -23,6 +24,7 @@ from carrel.principal import Principal, acting_as
 from carrel.server.operations.approvals import record_changes
 from carrel.server.operations.audit import AuditLog, AuditUnavailableError
 from carrel.server.operations.operations import Operations
+from carrel.server.toolbox_loader import ToolboxLoader
 from carrel.telemetry import Denial
 from support.http_server import command
 from support.operated_server import HOST, OperatedServer, an_upstream, eventually, probe_plugin
@@ -162,6 +164,20 @@ def events_of_whole_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(one) for one in path.read_text("utf-8").splitlines() if one.endswith("}")]
 
 
+def test_a_part_of_a_line_that_a_crash_has_left_is_ended_first(tmp_path: Path) -> None:
+    """The process ends while the disk is full; the next one starts when there is space again."""
+    crashed = AuditLog(tmp_path / "audit.jsonl", write=FullDisk(150))
+    crashed.write("denial", number=0)
+    crashed.write("denial", number=1, filler="x" * 500)
+    crashed.close()
+    for number in (2, 3):
+        log = AuditLog(tmp_path / "audit.jsonl")
+        log.write("denial", number=number)
+        log.close()
+    assert [one["number"] for one in events_of_whole_lines(log.path)] == [0, 2, 3]
+    assert len(log.path.read_text("utf-8").splitlines()) == 4
+
+
 def test_lines_beyond_the_memory_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,8 +226,6 @@ def test_a_denial_has_who_where_why_and_the_grant_and_no_path(tmp_path: Path) ->
 def test_the_setting_decides_whether_calls_run_without_the_log(
     tmp_path: Path, failure: str
 ) -> None:
-    import asyncio
-
     view = operations(tmp_path, failure)
     disk = FullDisk(0)
     assert view.audit is not None
@@ -383,3 +397,33 @@ def test_a_reload_records_what_changed_in_approvals(
     record(log, _Toolbox(*before), _Toolbox(*after))
     log.close()
     assert [one["event"] for one in events(log.path)] == ([] if event is None else [event])
+
+
+class _Listed(_Toolbox):
+    """A toolbox that a loader can start with."""
+
+    def tools(self) -> tuple[()]:
+        return ()
+
+    resource_templates = prompts = tools
+
+    @property
+    def offers(self) -> Any:
+        return self
+
+
+def test_the_approvals_that_a_server_starts_with_are_recorded(tmp_path: Path) -> None:
+    """A lock may come by version control, and a server may be started anew instead of reloaded."""
+    states = _State("p"), _State("own", locked=None), _State("off", locked=None, enabled=False)
+    make: Any = lambda: _Listed(*states)  # noqa: E731
+    view = operations(tmp_path)
+
+    async def start() -> None:
+        loader = ToolboxLoader(make)
+        view.attach(loader)
+        await loader.start()
+
+    asyncio.run(start())
+    [told] = events(tmp_path / "audit.jsonl")
+    assert (told["event"], told["plugin"]) == ("approval_used", "p")
+    assert (told["digest"], told["hosts"]) == ("sha256:d1", ["h"])

@@ -15,7 +15,8 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from carrel.server.operations.catalogue import Catalogue
+from carrel.server.http.refusals import REFUSALS
+from carrel.server.operations.catalogue import STATUSES, Catalogue
 from support.http_server import HttpServer, request
 from support.operated_server import HOST, OperatedServer, eventually
 from support.pages import page
@@ -202,6 +203,59 @@ def names_in(query: str) -> set[str]:
     return found
 
 
+#: Label → its values, where they are a closed list; those of `result` are of several metrics.
+ERRORS = json.loads((ROOT / "contract" / "v1" / "errors.json").read_text("utf-8"))
+VALUES: dict[str, set[str]] = {
+    "code": {*ERRORS["codes"]},
+    "limit": {*ERRORS["limits"]},
+    "reason": {*ERRORS["denial_reasons"], "tool_hidden"},
+    "refusal": {*REFUSALS},
+    "result": {*STATUSES, "hit", "miss", "shared", "ok", "failed"},
+}
+#: Of every series, by Prometheus.
+_TARGET = {"instance", "job"}
+
+
+def wrong_labels(query: str) -> list[str]:
+    """Returns labels, and values of labels, that the metrics of a query do not have."""
+    text = query.replace("$__rate_interval", "5m").replace("$instance", ".*")
+    labels = {one.name: {*one.labels} for one in Catalogue().families()}
+    wrong: list[str] = []
+
+    def walk(node: Any) -> set[str]:
+        """Returns the labels of the node's result."""
+        if type(node).__name__ == "VectorSelector":
+            base = re.sub("_(bucket|sum|count)$", "", node.name)
+            has = labels.get(node.name, labels.get(base, set())) | _TARGET
+            has |= {"le"} if node.name.endswith("_bucket") else set()
+            for one in node.matchers.matchers:
+                known = VALUES.get(one.name)
+                alternatives = one.value.split("|") if known is not None else ()
+                wrong.extend(
+                    f"{one.name}={value}"
+                    for value in alternatives
+                    if not any(re.fullmatch(value, each) for each in known or ())
+                )
+                wrong.extend([one.name] if one.name not in has else [])
+            return has
+        children = [*(getattr(node, "args", None) or [])]
+        children += [
+            child
+            for part in ("expr", "lhs", "rhs", "vector_selector", "vs", "param")
+            if (child := getattr(node, part, None)) is not None
+            and not isinstance(child, str | float | int | bool)
+        ]
+        found = {label for child in children for label in walk(child)}
+        if type(node).__name__ == "AggregateExpr":
+            by = {*node.modifier.labels} if node.modifier is not None else set()
+            wrong.extend(by - found)
+            return by
+        return found
+
+    walk(promql_parser.parse(text))
+    return wrong
+
+
 def panels() -> Iterator[tuple[str, str]]:
     for panel in json.loads(DASHBOARD.read_text("utf-8"))["panels"]:
         for target in panel.get("targets", ()):
@@ -218,6 +272,7 @@ def alerts() -> list[dict[str, Any]]:
 def test_the_dashboard_reads_metrics_that_exist(title: str, query: str, used: Samples) -> None:
     assert names_in(query), title
     assert names_in(query) <= known_names(used)
+    assert wrong_labels(query) == []
 
 
 @pytest.mark.parametrize("rule", alerts(), ids=lambda one: one["alert"])
@@ -227,8 +282,24 @@ def test_an_alert_reads_metrics_that_exist_and_says_what_to_do(
     names = names_in(rule["expr"])
     assert names
     assert names <= known_names(used) | _OWN
+    assert wrong_labels(rule["expr"]) == []
+    series = [one for one in (*FIRING[rule["alert"]][0], *QUIET) if not one.startswith("up")]
+    assert [wrong_labels(one) for one in series if wrong_labels(one)] == []
     assert rule["labels"]["severity"] in {"critical", "warning", "info"}
     assert rule["annotations"].keys() == {"summary", "description"}
+
+
+@pytest.mark.parametrize(
+    ("query", "wrong"),
+    [
+        ('carrel_http_refusals_total{name="busy"}', ["name"]),
+        ('carrel_http_refusals_total{refusal=~"busy|too-busy"}', ["refusal=too-busy"]),
+        ("sum by (tool) (rate(carrel_upstream_seconds_bucket[5m]))", ["tool"]),
+        ("histogram_quantile(0.9, sum by (le) (rate(carrel_call_seconds_bucket[5m])))", []),
+    ],
+)
+def test_wrong_labels_of_a_query_are_noticed(query: str, wrong: list[str]) -> None:
+    assert wrong_labels(query) == wrong
 
 
 def known_names(used: Samples) -> set[str]:
@@ -287,6 +358,14 @@ FIRING: dict[str, tuple[dict[str, str], str, dict[str, str]]] = {
     "CarrelNotReady": ({"carrel_ready": "1 0x10"}, "7m", {}),
     "CarrelStoreDown": ({"carrel_store_up": "1 0x10"}, "3m", {}),
     "CarrelAuditLogFailing": ({"carrel_audit_failing": "0 1x10"}, "3m", {}),
+    "CarrelIdentityUnavailable": (
+        {
+            'carrel_http_refusals_total{refusal="identity-unavailable"}': "0+1x20",
+            'carrel_http_refusals_total{refusal="invalid-token"}': "0+1x20",
+        },
+        "9m",
+        {},
+    ),
     "CarrelReloadFailed": ({"carrel_config_last_reload_successful": "1 0x10"}, "7m", {}),
     "CarrelPluginFailed": (
         {'carrel_plugin_ready{plugin="p"}': "0x20", 'carrel_plugin_ready{plugin="q"}': "1x20"},
@@ -311,8 +390,12 @@ FIRING: dict[str, tuple[dict[str, str], str, dict[str, str]]] = {
         {"plugin": "p"},
     ),
     "CarrelUpstreamCircuitOpen": (
-        {'carrel_upstream_circuit_open{plugin="p",upstream="u"}': "1x20"},
-        "12m",
+        # Open for 24 to 36 s, then half-open until a probe has failed.
+        {
+            'carrel_upstream_circuit_opened_total{plugin="p",upstream="u"}': "0+1x20",
+            'carrel_upstream_circuit_open{plugin="p",upstream="u"}': "1 0 1 0 1 0 1 0 1 0 1 0 1 0",
+        },
+        "14m",
         {"plugin": "p", "upstream": "u"},
     ),
     "CarrelUpstreamRateLimits": (
@@ -358,6 +441,10 @@ QUIET = {
     'carrel_call_seconds_bucket{plugin="p",le="30"}': "0+100x60",
     'carrel_call_seconds_bucket{plugin="p",le="+Inf"}': "0+101x60",
     'carrel_upstream_circuit_open{plugin="p",upstream="u"}': "0x60",
+    'carrel_upstream_circuit_opened_total{plugin="p",upstream="u"}': "0 0 3x58",
+    # Some site on the web is always down, or refuses robots.
+    'carrel_upstream_circuit_opened_total{plugin="w",upstream="public-web"}': "0+1x60",
+    'carrel_upstream_requests_total{upstream="public-web",result="429"}': "0+9x60",
     'carrel_upstream_requests_total{upstream="u",result="200"}': "0+80x60",
     'carrel_upstream_requests_total{upstream="u",result="429"}': "0+1x60",
     'carrel_upstream_waiting_requests{plugin="p",upstream="u"}': "3x60",

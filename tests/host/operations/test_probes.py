@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import threading
@@ -12,11 +13,14 @@ from typing import Any
 import pytest
 
 from carrel.config import HttpConfig, ServerConfig
-from carrel.errors import CarrelError, StateError, StorageError
+from carrel.errors import CarrelError, ConfigError, StateError, StorageError
 from carrel.server.operations.exposition import Exposition
 from carrel.server.operations.operations import Operations
+from carrel.server.toolbox_loader import ToolboxLoader
+from carrel.tools import Toolbox
 from support.http_server import HttpServer, answer_of
 from support.operated_server import HOST, OperatedServer, an_upstream, eventually
+from support.scripted_toolbox import ScriptedToolbox, as_toolbox
 from support.upstream import Reply
 
 pytestmark = pytest.mark.long("servers")
@@ -53,6 +57,34 @@ def test_a_store_without_room_leaves_the_server_ready_and_is_reported(
     told = Exposition(view.metrics.families(), view.gauges.collect).text()
     assert "carrel_store_up 0" in str(told)
     assert "the store cannot be used: redis://h: the server's memory is full" in caplog.text
+
+
+def test_tools_that_cannot_be_loaded_are_a_reason_and_an_error_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Without ready tools a load balancer sends no request, whose answer would tell the fault."""
+    faults = ["web.lens_folder: /lenses is no folder"]
+
+    def make() -> Toolbox:
+        if faults:
+            raise ConfigError(faults)
+        return as_toolbox(ScriptedToolbox())
+
+    async def start(loader: ToolboxLoader) -> None:
+        await asyncio.wait([loader.start()])
+        await asyncio.sleep(0)
+
+    loader = ToolboxLoader(make)
+    view = Operations(ServerConfig(), HttpConfig())
+    view.attach(loader)
+    for _ in range(2):
+        asyncio.run(start(loader))
+        assert view.gauges.readiness().reasons == ("failed",)
+    [told] = [record.message for record in caplog.records]  # one line for equal failures
+    assert "the tools cannot be loaded: web.lens_folder: /lenses is no folder" in told
+    faults.clear()
+    asyncio.run(start(loader))
+    assert view.gauges.toolbox is not None
 
 
 def test_the_store_is_not_asked_for_every_probe() -> None:
@@ -128,6 +160,20 @@ def test_a_failed_reload_is_reported_and_the_old_configuration_serves(
             assert server.stop()[0] == 0
 
 
+def test_a_reload_names_changed_settings_that_need_a_restart(
+    tmp_path: Path, code_folder: Path
+) -> None:
+    """Otherwise an operator who takes a scope away would believe that it is no longer granted."""
+    with an_upstream() as upstream, OperatedServer(tmp_path, upstream, code_folder) as server:
+        server.ready()
+        server.configure(limits={"cpu_seconds": 5})
+        server.wait_for("configuration reloaded")
+        assert not [line for line in server.lines if "need a restart" in line]
+        server.configure(http={"page": False}, identity={"burst": 7}, limits={})
+        server.wait_for("changed settings of http, identity need a restart")
+        assert server.http.get(f"{server.root}/").status_code == 200  # as at the start
+
+
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_a_probe_tells_no_path_and_no_name(server: OperatedServer, path: str) -> None:
     answer = server.http.get(f"{server.root}{path}")
@@ -137,8 +183,6 @@ def test_a_probe_tells_no_path_and_no_name(server: OperatedServer, path: str) ->
 
 
 def test_a_probe_answers_while_something_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    import asyncio
-
     from carrel.server.operations import routes
 
     monkeypatch.setattr(routes, "_PATIENCE", 0.05)
@@ -155,8 +199,6 @@ def test_a_probe_answers_while_something_hangs(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_probe_answers_although_something_fails() -> None:
-    import asyncio
-
     from carrel.server.operations.routes import Routes
 
     def broken() -> CarrelError | None:

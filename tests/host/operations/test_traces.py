@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from carrel.server.operations.request_facts import RequestFacts
 from carrel.server.operations.traces import Traces, carrier_of
 from support.http_server import in_session, request
 from support.operated_server import (
@@ -178,9 +181,22 @@ def test_the_collector_learns_the_name_of_the_service(collector: Collector) -> N
     assert "service.version" in told
 
 
-def test_a_collector_that_is_gone_does_not_hold_up_calls_or_the_end(tmp_path: Path) -> None:
-    traces = Traces("http://127.0.0.1:9", 1.0)
-    traces.close()
+@pytest.mark.parametrize("collector_is", ["gone", "silent"])
+def test_a_collector_that_does_not_answer_holds_up_neither_calls_nor_the_end(
+    collector_is: str,
+) -> None:
+    """A silent collector accepts connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = 9 if collector_is == "gone" else silent.getsockname()[1]
+        traces = Traces(f"http://127.0.0.1:{port}", 1.0)
+        started = time.monotonic()
+        for number in range(1000):  # more than one batch
+            with traces.call(RequestFacts("tools/call", request_id=number), {}, "2025-11-25"):
+                pass
+        assert time.monotonic() - started < 2
+        started = time.monotonic()
+        traces.close()
+        assert time.monotonic() - started < 2
 
 
 def test_without_the_extra_the_setting_is_an_error(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 import os
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -52,16 +53,22 @@ class Change:
         return "\n".join(lines)
 
 
-def own_command(env: Mapping[str, str]) -> tuple[str, list[str]]:
+def own_command(env: Mapping[str, str], prefix: str = sys.prefix) -> tuple[str, list[str]]:
     """Returns the command and arguments that start this Carrel's server.
 
-    uvx and pipx may delete the environment of one run, so then the command is uvx or pipx.
+    uvx and pipx may delete the environment of one run, so then the command is uvx or pipx; with its
+    full path, because desktop programs often have a `PATH` without it.
+
+    Args:
+        env: the environment.
+        prefix: as `sys.prefix`.
     """
-    parts = Path(sys.prefix).parts
-    if {"archive-v0", "environments-v2"} & set(parts):
-        return "uvx", ["carrel", "serve"]
-    if "pipx" in parts and {".cache", "cache"} & set(parts):
-        return "pipx", ["run", "carrel", "serve"]
+    parts = {part.lower() for part in Path(prefix).parts}
+    if {"archive-v0", "environments-v2"} & parts:
+        return _found("uvx", env), ["carrel", "serve"]
+    # The cache is `~/.cache`, `~/Library/Caches` or `%LOCALAPPDATA%\pipx\pipx\Cache`.
+    if "pipx" in parts and {".cache", "cache", "caches"} & parts:
+        return _found("pipx", env), ["run", "carrel", "serve"]
     name = "carrel.exe" if os.name == "nt" else "carrel"
     script = Path(sys.executable).parent / name
     tool = Path(env.get("UV_TOOL_BIN_DIR") or Path.home() / ".local" / "bin") / name
@@ -74,10 +81,16 @@ def own_command(env: Mapping[str, str]) -> tuple[str, list[str]]:
     return sys.executable, ["-m", "carrel", "serve"]
 
 
+def _found(program: str, env: Mapping[str, str]) -> str:
+    """Returns the full path of a program, or its name if it is not in `PATH`."""
+    path = shutil.which(program, path=env.get("PATH"))
+    return program if path is None else os.path.abspath(path)  # noqa: PTH100 - keeps links
+
+
 def plan(client: Client, places: ClientFolders, command: str, arguments: Sequence[str]) -> Change:
     """Returns the change that makes a client start Carrel; reads the file and writes nothing.
 
-    An existing entry keeps its other members, and its arguments if they have `serve`.
+    An existing entry keeps its other members, and what its arguments have behind `serve`.
 
     Raises:
         ConfigError: the file is broken, or cannot be edited without other changes.
@@ -127,10 +140,10 @@ def _members(
             return client.entry(command, arguments)
     if not isinstance(found, dict):
         raise ConfigError([f"{NAME} is not a table; repair the file first"], path=str(path))
-    given = found.get("args")
-    is_own = found.get(client.command_key) == command
-    keeps = is_own and isinstance(given, list) and "serve" in given
-    own = given if keeps else list(arguments)
+    given, own = found.get("args"), list(arguments)
+    if isinstance(given, list) and "serve" in given:
+        is_own = found.get(client.command_key) == command
+        own = given if is_own else [*own, *given[given.index("serve") + 1 :]]
     wanted = {client.command_key: command, "args": own}
     return {key: value for key, value in wanted.items() if found.get(key) != value}
 
@@ -166,7 +179,7 @@ def write(change: Change) -> Path | None:
 
     Raises:
         ConfigError: the file has changed since it was read.
-        StorageError: it cannot be written.
+        StorageError: it cannot be written, or is read-only: a rename would replace it all the same.
     """
     path = change.path.resolve()
     if _read(path) != change.before:
@@ -176,6 +189,8 @@ def write(change: Change) -> Path | None:
         backup, mode = None, OWNER_ONLY
         if change.before is not None:
             mode = path.stat().st_mode & 0o777
+            if not mode & 0o222:
+                raise StorageError(str(path), "is read-only; make it writable first")
             backup = _free_name(path)
             write_atomically(backup, change.before.encode(), mode=mode)
         write_atomically(path, change.after.encode(), mode=mode)

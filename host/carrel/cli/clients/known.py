@@ -88,6 +88,8 @@ def _goose(places: ClientFolders) -> Path:
 
 
 def _zed(places: ClientFolders) -> Path:
+    if places.platform == "darwin":  # where Zed does not read XDG_CONFIG_HOME
+        return places.home / ".config" / "zed" / "settings.json"
     folder = "Zed" if places.platform == "win32" else "zed"
     return places.config / folder / "settings.json"
 

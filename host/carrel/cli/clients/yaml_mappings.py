@@ -30,7 +30,9 @@ def set_members(text: str, path: Sequence[str], members: Mapping[str, Any]) -> s
     Raises:
         ValueError: `path` passes through another value than a mapping in block style.
     """
-    node = compose(text, SafeLoader)
+    if "\r" in text and text.count("\r\n") == text.count("\n"):
+        return set_members(text.replace("\r\n", "\n"), path, members).replace("\n", "\r\n")
+    node = _composed(text)
     if node is None:
         return f"{_ended(text)}{_block(_nested(path, dict(members)), 0)}"
     for depth, name in enumerate(path):
@@ -44,8 +46,8 @@ def set_members(text: str, path: Sequence[str], members: Mapping[str, Any]) -> s
         if child is None:
             text = _with_new(text, node, key, None, {key: value})
         else:
-            text = text[: child.start_mark.index] + _flow(value) + text[_end(child) :]
-        again = compose(text, SafeLoader)
+            text = _with_value(text, node, key, child, value)
+        again = _composed(text)
         for name in path:
             again = None if again is None else _child(again, name)
         if again is None:
@@ -67,6 +69,31 @@ def _with_new(text: str, node: Node, name: str, child: Node | None, new: Mapping
     before = text[:line_end]
     rest = text[line_end:] or "\n"
     return f"{before}\n{_block(new, column).rstrip()}{rest}"
+
+
+def _composed(text: str) -> Node | None:
+    """Returns the root of a text.
+
+    Raises:
+        ValueError: the text is not YAML.
+    """
+    try:
+        return compose(text, SafeLoader)
+    except YAMLError as error:
+        raise ValueError(f"not YAML: {getattr(error, 'problem', None)}") from None
+
+
+def _with_value(text: str, node: Node, name: str, old: Node, value: Any) -> str:
+    """Returns the text with another value of a member; it begins on the line of its key."""
+    assert isinstance(node, MappingNode)
+    key = next(key for key, _ in node.value if key.value == name)
+    start, end = old.start_mark, _end(old)
+    if start.line == key.end_mark.line:
+        return text[: start.index] + _flow(value) + text[end:]
+    # A list or a mapping in block style: `args:`, perhaps with a comment, and lines below it.
+    colon = text.index(":", key.end_mark.index) + 1
+    between = text[colon : start.index].rstrip()
+    return f"{text[:colon]} {_flow(value)}{between}{text[end:]}"
 
 
 def _child(node: Node, name: str) -> Node | None:

@@ -41,6 +41,9 @@ logger = logging.getLogger(__name__)
 #: Returns the scopes that a message of a principal needs beyond those of its token.
 ScopesFor = Callable[[Principal, dict[str, Any]], Sequence[str]]
 
+#: Gets the name and the status of a refusal, the client's address, the principal, the reason.
+OnRefused = Callable[[str, int, str, str | None, str], object]
+
 PATH: Final = "/mcp"
 #: The method whose response is a stream that waits for changes.
 _LISTEN: Final = "subscriptions/listen"
@@ -66,7 +69,8 @@ class Gate:
             use it; else nothing.
         own_host: the value of `Host` in requests to the public URL.
         routes: answers the paths beside the endpoint; None without them.
-        on_refused: called with the name and the status of each refusal, and the client's address.
+        on_refused: called with the name and the status of each refusal, the client's address, the
+            principal if it is known, and the reason.
     """
 
     def __init__(
@@ -83,7 +87,7 @@ class Gate:
         scopes_for: ScopesFor = lambda _principal, _message: (),
         own_host: str | None = None,
         routes: Routes | None = None,
-        on_refused: Callable[[str, int, str], object] = lambda _name, _status, _peer: None,
+        on_refused: OnRefused = lambda _name, _status, _peer, _principal, _reason: None,
     ) -> None:
         self._manager = manager
         self._sessions = sessions
@@ -259,8 +263,13 @@ class Gate:
         seconds = await self._identifier.seconds_left(headers, query)
 
         def expired() -> None:
-            name = request.principal.name if request.principal else "-"
-            logger.info("closed a stream of %s (%s): its token has expired", _peer(request), name)
+            name = request.principal.name if request.principal else None
+            logger.info(
+                "closed a stream of %s (%s): its token has expired",
+                _peer(request),
+                name or "-",
+                extra={"principal": name},
+            )
 
         return until(self._stopping, receive, seconds=seconds, on_expired=expired)
 
@@ -497,17 +506,18 @@ class Gate:
         await _respond(request, 200, body, more)
 
     async def _refuse(self, request: HttpRequest, refusal: Refusal) -> None:
-        self._on_refused(refusal.name, refusal.status, _peer(request))
         shown = printable(refusal.reason or refusal.message, 200)
-        who = request.principal.name if request.principal else "-"
+        name = request.principal.name if request.principal else None
+        self._on_refused(refusal.name, refusal.status, _peer(request), name, shown)
         logger.warning(
             "refused %s of %s (%s): %d %s: %s",
             printable(request.method, 20),
             _peer(request),
-            who,
+            name or "-",
             refusal.status,
             refusal.name,
             shown,
+            extra={"principal": name},
         )
         headers = dict(refusal.headers)
         drained = refusal.name != "body-too-slow" and await self._drained(request)

@@ -248,7 +248,7 @@ class _Served:
         self._loader.start()
         if reloader is not None:
             reloader.start()
-        _announce(address, sockets, beside)
+        _announce(address, sockets, beside, self._settings.log_format)
         with handling_signals(loop, self._stop, self._operations.on_hangup(reloader)):
             async with manager.run():
                 serving = loop.create_task(server.serve(sockets=sockets))
@@ -371,16 +371,35 @@ async def _sweep(sessions: Any) -> None:
         sessions.expire()
 
 
-def _announce(address: Address, sockets: list[socket.socket], beside: list[socket.socket]) -> None:
-    """Prints the URLs, which include the ports that the system chose, to stderr."""
+def _announce(
+    address: Address, sockets: list[socket.socket], beside: list[socket.socket], form: str
+) -> None:
+    """Prints the URLs, which include the ports that the system chose, to stderr.
+
+    Args:
+        address: that was asked for.
+        sockets: of the server.
+        beside: of the metrics, if they have an address of their own.
+        form: of the log, `text` or `json`.
+    """
     port = sockets[0].getsockname()[1]
-    lines = [f"carrel: serving {address.url(port)}\n"]
+    told = [f"serving {address.url(port)}"]
     for one in beside:
         host, port = one.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
-        lines.append(f"carrel: metrics at http://{shown}:{port}/metrics\n")
+        told.append(f"metrics at http://{shown}:{port}/metrics")
+    if form == "json":
+        from carrel.server.operations.json_log import JsonFormatter
+        from carrel.server.operations.redaction import LogRedactor
+
+        # Whatever `log_level` is, as in text.
+        facts = {"name": __name__, "levelno": logging.INFO, "levelname": "INFO"}
+        records = [logging.makeLogRecord({**facts, "msg": one}) for one in told]
+        lines = [JsonFormatter(LogRedactor()).format(one) for one in records]
+    else:
+        lines = [f"carrel: {one}" for one in told]
     try:
-        sys.stderr.write("".join(lines))
+        sys.stderr.write("".join(f"{one}\n" for one in lines))
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         pass  # stderr is closed, or its disk is full

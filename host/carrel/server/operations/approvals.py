@@ -1,4 +1,4 @@
-"""Records in the audit log what changed in approvals and grants when a configuration is reloaded.
+"""Records in the audit log the approvals that a server uses: at its start, and changes by reloads.
 
 `carrel plugin lock` records its approvals itself. A lock that came otherwise, such as by version
 control, is recorded here, when a server begins to use it.
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from carrel.tools import Toolbox
 
     from .audit import AuditLog
+
+
+def record_start(audit: AuditLog, toolbox: Toolbox) -> None:
+    """Writes a line for each approved plugin that a server starts with; blocks."""
+    for one in toolbox.known_plugins():
+        if one.locked:
+            audit.write("approval_used", plugin=one.name, **_facts(one))
 
 
 def record_changes(audit: AuditLog, old: Toolbox, new: Toolbox) -> None:

@@ -5,7 +5,8 @@ processes may share the file. Before each line the path is compared with the ope
 was renamed or deleted, a new one is made at the path.
 
 While the file cannot be written, lines are kept in memory, `is_failing` is true, and one error is
-logged. The next line that can be written is preceded by those that were kept.
+logged. The next line that can be written is preceded by those that were kept. A part of a line that
+a full disk or a crash has left at the end of the file is ended before the next line.
 """
 
 from __future__ import annotations
@@ -60,11 +61,11 @@ class AuditLog:
         self._lock = threading.Lock()
         self._waiting: deque[bytes] = deque()
         self._lost = 0
-        self._is_torn = False
         self._file: int | None = None
         self.lines = 0
         self.is_failing = False
         self._file = _opened(path)
+        self._is_torn = _ends_torn(self._file)
 
     def write(self, event: str, **facts: Any) -> None:
         """Appends a line; never raises for what the disk does."""
@@ -157,7 +158,7 @@ class AuditLog:
                     return
                 self._close()
         self._file = _open(self._path)
-        self._is_torn = False
+        self._is_torn = _ends_torn(self._file)
 
     def _close(self) -> None:
         file, self._file = self._file, None
@@ -202,7 +203,7 @@ def _open(path: Path) -> int:
         OSError: it cannot be opened.
         ConfigError: others may read it, or it is no file.
     """
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
     flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
     flags |= getattr(os, "O_NONBLOCK", 0)
     file = os.open(path, flags, 0o600)
@@ -216,3 +217,12 @@ def _open(path: Path) -> int:
         os.close(file)
         raise ConfigError([f"server.audit_log: {path} {fault}"])
     return file
+
+
+def _ends_torn(file: int) -> bool:
+    """Returns whether the last line of a file has no end."""
+    size = os.lseek(file, 0, os.SEEK_END)
+    if not size:
+        return False
+    os.lseek(file, size - 1, os.SEEK_SET)
+    return os.read(file, 1) != b"\n"

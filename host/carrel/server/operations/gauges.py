@@ -94,7 +94,6 @@ class Gauges:
         self._asking_store = threading.Lock()
         self._states: tuple[float, object, Sequence[PluginState]] = (-_FRESH, None, ())
         self._store: tuple[float, CarrelError | None] = (-_FRESH, None)
-        self._cpu = 0.0
         metrics.build.set(1, __version__)
         metrics.started.set(start_time())
         metrics.reload_ok.set(1)
@@ -145,7 +144,8 @@ class Gauges:
         if self.is_draining:
             reasons.append("draining")
         if self.toolbox is None:
-            reasons.append("starting")
+            has_failed = self.loader is not None and self.loader.has_failed
+            reasons.append("failed" if has_failed else "starting")
         fault = self.store_fault()
         # A full store still serves rate limits, and is as full for every other replica.
         if fault is not None and not (isinstance(fault, StateError) and fault.is_full):

@@ -1,8 +1,8 @@
 """Formats log records as one JSON object a line.
 
 `time`, `level`, `logger` and `message` are always there; `principal`, `session`, `request_id`,
-`method`, `tool` and `trace_id` in lines of a request; `exception` with the traceback; `fetch` with
-the facts of a request to an upstream.
+`method`, `tool` and `trace_id` in lines of a request, `principal` also in that of a refused one;
+`exception` with the traceback; `fetch` with the facts of a request to an upstream.
 """
 
 from __future__ import annotations
@@ -42,6 +42,9 @@ class JsonFormatter(logging.Formatter):
             "message": self._text(record.getMessage()),
             **{key: self._redact(value) for key, value in described().items()},
         }
+        principal = getattr(record, "principal", None)
+        if isinstance(principal, str):
+            line["principal"] = self._text(principal)
         fetch = getattr(record, "fetch", None)
         if isinstance(fetch, dict):
             line["fetch"] = {

@@ -19,7 +19,7 @@ from carrel.config import HttpConfig, ServerConfig
 from carrel.errors import CarrelError, HiddenToolError, LimitExceeded
 from carrel.principal import current_principal
 
-from .approvals import record_changes
+from .approvals import record_changes, record_start
 from .audit import AuditLog, AuditUnavailableError
 from .catalogue import Catalogue, status_label
 from .gauges import Gauges
@@ -117,8 +117,10 @@ class Operations:
                     self.audit.close()
 
     def attach(self, loader: ToolboxLoader) -> None:
-        """Sets the loader of the tools whose names are label values."""
+        """Sets the loader of the tools, whose names are label values and approvals are recorded."""
         self.gauges.loader = loader
+        if self.audit is not None:
+            loader.on_made = partial(record_start, self.audit)
 
     # Requests and calls
 
@@ -223,11 +225,24 @@ class Operations:
             self._tools = {one.name: (one.name, one.plugin) for one in toolbox.tools()}
         return self._tools.get(tool, (_UNKNOWN, _UNKNOWN))
 
-    def refused(self, name: str, status: int, peer: str) -> None:
-        """Counts a request that the HTTP server refused."""
+    def refused(
+        self, name: str, status: int, peer: str, principal: str | None = None, reason: str = ""
+    ) -> None:
+        """Counts a request that the HTTP server refused; records those of an identity or origin.
+
+        Args:
+            name: of the refusal.
+            status: of HTTP.
+            peer: the client's address, which behind a proxy is the proxy's.
+            principal: who asked, if the token says so.
+            reason: why, without the token.
+        """
         self.metrics.refusals.add(name)
         if self.audit is not None and status in _AUDITED_STATUS:
-            self.audit.write("refusal", refusal=name, status=status, peer=peer)
+            who = {} if principal is None else {"principal": principal}
+            self.audit.write(
+                "refusal", refusal=name, status=status, peer=peer, **who, reason=reason
+            )
 
     def watch_reloads(self, reloader: Reloader) -> None:
         """Records reloads, and what they changed in approvals and grants."""

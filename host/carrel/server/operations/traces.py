@@ -10,6 +10,7 @@ Spans have names of plugins, tools, upstreams and hosts, never a URL, an argumen
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -27,8 +28,8 @@ logger = logging.getLogger(__name__)
 
 _CARRIED: Final = ("traceparent", "tracestate")
 _PACKAGES: Final = ("opentelemetry.sdk.trace", "opentelemetry.exporter.otlp.proto.http")
-#: Milliseconds for sending what is left at the end.
-_LAST_MILLISECONDS: Final = 1000
+#: Seconds for sending what is left at the end.
+_LAST_SECONDS: Final = 1.0
 
 
 def require_otel() -> None:
@@ -154,11 +155,18 @@ class Traces:
         return {name.title(): value for name, value in carrier.items() if name == "traceparent"}
 
     def close(self) -> None:
-        """Sends the remaining spans, within a second."""
-        try:
-            self._provider.force_flush(_LAST_MILLISECONDS)
-        finally:
-            self._provider.shutdown()
+        """Sends the remaining spans; those that are not sent within a second are lost.
+
+        In a thread, because OpenTelemetry's own limits do not hold here: `force_flush` ignores its
+        timeout, and `shutdown` waits 30 s for a collector that accepts and does not answer.
+        """
+        sending = threading.Thread(
+            target=self._provider.shutdown, name="carrel-traces", daemon=True
+        )
+        sending.start()
+        sending.join(_LAST_SECONDS)
+        if sending.is_alive():
+            logger.warning("the last spans were not sent: the collector did not answer in time")
 
 
 class AttemptSpan:

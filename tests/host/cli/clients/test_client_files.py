@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from carrel.cli.clients import jsonc
 from carrel.cli.clients.change import own_command, plan, write
 from carrel.cli.clients.known import CLIENTS, Client, ClientFolders, is_installed
-from carrel.errors import CarrelError, ConfigError
+from carrel.errors import CarrelError, ConfigError, StorageError
 
 COMMAND, ARGUMENTS = "/opt/carrel/bin/carrel", ["serve"]
 
@@ -65,7 +65,16 @@ FILES: dict[str, list[str]] = {
         "extensions: {}\nmode: auto\n",
         "extensions:\nmode: auto\n",
         "extensions:\n  carrel:\n    cmd: /old/carrel # mine\n    args: [serve]\n    timeout: 60\n",
+        # As Goose itself writes lists.
+        (
+            "extensions:\n  carrel:\n    args: # mine\n    - run\n    - serve\n"
+            "    cmd: old # kept\nmode: auto\n"
+        ),
+        "extensions:\n  carrel:\n    cmd: old\n    args:\n    - run\n",
         "mode: auto",
+        "extensions:\r\n  other:\r\n    cmd: y # kept\r\nmode: auto\r\n",
+        "extensions:\r\n  carrel:\r\n    cmd: /old/carrel\r\n    args:\r\n    - serve\r\n",
+        "\ufeff# mine\r\nmode: auto\r\n",
     ],
 }
 READERS: dict[str, Any] = {"json": jsonc.read, "toml": tomllib.loads, "yaml": yaml.safe_load}
@@ -107,6 +116,8 @@ def test_an_entry_is_added_and_all_else_is_kept(client: Client, text: str, tmp_p
     for word in ("mine", "kept", "first", "theme", "at night", "more", "the last", "a@b.c"):
         assert change.after.count(word) == before.count(word)
     assert ("\r\n" in before) == ("\r\n" in change.after)
+    if "\r\n" in before:
+        assert "\n" not in change.after.replace("\r\n", "")
     assert change.after.replace("\r\n", "").count("\r") == 0
     write(change)
     again = plan(client, places(tmp_path), COMMAND, ARGUMENTS)
@@ -158,7 +169,32 @@ def test_an_existing_entry_keeps_its_other_members(tmp_path: Path) -> None:
     put(client, tmp_path, json.dumps({"mcpServers": {"carrel": old}}))
     assert not plan(client, places(tmp_path), COMMAND, ARGUMENTS).is_needed
     other = plan(client, places(tmp_path), "/new/carrel", ARGUMENTS)
-    assert entry(client, other.after) == {**old, "command": "/new/carrel", "args": ["serve"]}
+    assert entry(client, other.after) == {**old, "command": "/new/carrel"}
+
+
+@pytest.mark.parametrize("client", CLIENTS.values(), ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (["serve", "--config", "/home/me/carrel.toml"], ["--config", "/home/me/carrel.toml"]),
+        (["-m", "carrel", "serve", "--surface", "doiget"], ["--surface", "doiget"]),
+        (["carrel", "serve"], []),
+        (["--version"], []),
+        ("serve --config a", []),
+    ],
+)
+def test_the_options_of_an_existing_entry_are_kept(
+    client: Client, given: Any, kept: list[str], tmp_path: Path
+) -> None:
+    """They may name the configuration, which has grants and trusted signers."""
+    old: Any = {client.command_key: "/old/carrel", "args": given}
+    for key in reversed((*client.keys, "carrel")):
+        old = {key: old}
+    table = f'[mcp_servers.carrel]\ncommand = "/old/carrel"\nargs = {json.dumps(given)}\n'
+    texts = {"json": json.dumps(old), "toml": table, "yaml": yaml.safe_dump(old)}
+    put(client, tmp_path, texts[client.format])
+    change = plan(client, places(tmp_path), COMMAND, ["-m", "carrel", "serve"])
+    assert entry(client, change.after)["args"] == ["-m", "carrel", "serve", *kept]
 
 
 @pytest.mark.parametrize(
@@ -195,6 +231,8 @@ def test_variables_of_the_clients_name_their_folders(tmp_path: Path) -> None:
     assert CLIENTS["codex"].file(found) == tmp_path / "other" / "config.toml"
     assert CLIENTS["claude-code"].file(found) == tmp_path / "other" / ".claude.json"
     assert CLIENTS["zed"].file(found) == tmp_path / "other" / "zed" / "settings.json"
+    on_mac = places(tmp_path, "darwin", XDG_CONFIG_HOME=other)
+    assert CLIENTS["zed"].file(on_mac) == tmp_path / ".config" / "zed" / "settings.json"
 
 
 def test_a_client_with_a_folder_of_its_own_is_found(tmp_path: Path) -> None:
@@ -224,6 +262,16 @@ def test_a_linked_file_stays_a_link_and_keeps_its_permissions(tmp_path: Path) ->
     assert (tmp_path / "dotfiles.toml.before-carrel-1").read_text() == "# mine\n"
 
 
+def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
+    """Its owner, or what generates it, has protected it; a rename would not mind."""
+    path = put(CLIENTS["cursor"], tmp_path, "{}")
+    path.chmod(0o444)
+    with pytest.raises(StorageError, match="is read-only; make it writable first"):
+        write(plan(CLIENTS["cursor"], places(tmp_path), COMMAND, ARGUMENTS))
+    assert path.read_text() == "{}"
+    assert list(path.parent.iterdir()) == [path]
+
+
 def test_a_file_that_changes_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
     client = CLIENTS["zed"]
     path = put(client, tmp_path, "{}")
@@ -238,6 +286,31 @@ def test_the_own_command_starts_this_carrel() -> None:
     command, arguments = own_command({})
     assert Path(command).is_file()
     assert arguments[-1] == "serve"
+
+
+RUNNERS = {
+    "uvx": "/home/me/.cache/uv/archive-v0/Ab1",
+    "uvx ": "/home/me/.local/share/uv/environments-v2/carrel-1",
+    "pipx": "/home/me/.cache/pipx/1f2",
+    "pipx ": "/Users/me/Library/Caches/pipx/1f2",
+    "pipx  ": "/c/Users/me/AppData/Local/pipx/pipx/Cache/1f2",
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="programs of POSIX")
+@pytest.mark.parametrize(("runner", "prefix"), RUNNERS.items(), ids=lambda one: one.strip())
+def test_the_environment_of_one_run_is_not_named_but_its_runner_with_its_path(
+    runner: str, prefix: str, tmp_path: Path
+) -> None:
+    """uvx and pipx delete such an environment; a desktop program may not find them by name."""
+    runner = runner.strip()
+    program = tmp_path / runner
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    before = ["run"] if runner == "pipx" else []
+    arguments = [*before, "carrel", "serve"]
+    assert own_command({"PATH": str(tmp_path)}, prefix) == (str(program), arguments)
+    assert own_command({"PATH": str(tmp_path / "none")}, prefix) == (runner, arguments)
 
 
 # Any file of JSON with comments

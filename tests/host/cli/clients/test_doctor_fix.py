@@ -61,6 +61,15 @@ def test_a_person_sees_the_change_and_agrees_or_not(
     assert (config(carrel) != before) == (code == 0)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals are POSIX's")
+def test_the_end_of_the_input_at_the_prompt_is_an_interrupt(carrel: CommandLine) -> None:
+    before = config(carrel)
+    done = carrel.on_terminal(*FIX, typed=b"\x04", env={"TERM": "dumb"})
+    assert done.code == 130, done.out
+    assert "internal error" not in done.out
+    assert config(carrel) == before
+
+
 def test_a_broken_file_is_reported_and_the_others_are_written(carrel: CommandLine) -> None:
     (carrel.home / ".codex").mkdir()
     broken = carrel.home / ".codex" / "config.toml"
