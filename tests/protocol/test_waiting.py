@@ -111,7 +111,7 @@ def test_the_waits_for_the_slot_and_for_the_response_are_reported(
         "waiting for export.arxiv.org to answer",
     ]
     assert any(
-        re.fullmatch(r"still working after \d+ s: .*turn.*", one["message"]) for one in reports
+        re.fullmatch(r"still working after \d+ s: .*slot.*", one["message"]) for one in reports
     )
     assert_honest(reports)
     assert server.client.finish() == 0
