@@ -69,6 +69,23 @@ def test_subscribers_are_notified_of_a_changed_resource(tmp_path: Path, code_fol
         assert_frames_valid(MODERN, client.pairs)
 
 
+def test_what_a_client_may_subscribe_to_is_limited(tmp_path: Path, code_folder: Path) -> None:
+    """The server remembers it: long or many URIs would fill its memory."""
+    longest = f"note:{'x' * 4091}"
+    with StdioClient(with_module(tmp_path, code_folder)) as client:
+        client.open(MODERN)
+        assert listen(client, resourceSubscriptions=[longest, f"{longest}x", "note:1"]) == {
+            "resourceSubscriptions": [longest, "note:1"]
+        }
+        many = [f"note:{number}" for number in range(1001)]
+        assert listen(client, resourceSubscriptions=many)["resourceSubscriptions"] == many[:1000]
+    with StdioClient(with_module(tmp_path, code_folder)) as client:
+        client.open("2025-11-25")
+        assert client.request("resources/subscribe", {"uri": longest})["result"] == {}
+        refused = client.request("resources/subscribe", {"uri": f"{longest}x"})
+        assert refused["error"]["message"] == "no such resource"
+
+
 def test_without_a_module_no_subscription_to_documents_is_announced_or_acknowledged() -> None:
     with StdioClient() as client:
         assert "subscribe" not in client.open(MODERN)["capabilities"]["resources"]

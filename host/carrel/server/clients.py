@@ -22,7 +22,7 @@ from .calls import Context, session_id
 logger = logging.getLogger(__name__)
 
 #: Documents that one client may subscribe to.
-_MAX_DOCUMENTS: Final = 1000
+MAX_DOCUMENTS: Final = 1000
 #: Seconds that a client may take to accept a notification.
 _SECONDS: Final = 30.0
 
@@ -107,8 +107,8 @@ class Clients:
     async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
         """Handles `resources/subscribe`."""
         documents = self._client(ctx).documents
-        if len(documents) >= _MAX_DOCUMENTS:
-            raise MCPError(INVALID_PARAMS, f"more than {_MAX_DOCUMENTS} subscriptions")
+        if len(documents) >= MAX_DOCUMENTS:
+            raise MCPError(INVALID_PARAMS, f"more than {MAX_DOCUMENTS} subscriptions")
         documents.add(str(params.uri))
         return EmptyResult()
 

@@ -38,7 +38,7 @@ from carrel.text.printable import printable
 
 from .answers import CONTENT_LABEL, UNTRUSTED, error_object, message_of
 from .calls import Context, ToolCalls
-from .clients import Clients
+from .clients import MAX_DOCUMENTS, Clients
 from .listing import only_page
 from .toolbox_loader import ToolboxLoader
 
@@ -51,6 +51,8 @@ logger = logging.getLogger(__name__)
 
 #: The first protocol revision has no completion capability.
 _NO_COMPLETIONS: Final = "2024-11-05"
+#: Characters of the longest URI that a client may subscribe to.
+_MAX_URI: Final = 4096
 #: Methods whose answer opens a connection.
 OPENING: Final = frozenset({"initialize", "server/discover"})
 
@@ -155,11 +157,13 @@ class PromptHandlers:
         """Returns the documents whose changes the current principal may be notified of.
 
         Plugins report changes to the server's toolbox. A principal that may not use all of them is
-        notified of documents that its own toolbox has.
+        notified of documents that its own toolbox has. URIs beyond the limits are left out, because
+        they are kept in memory as long as the client wants.
         """
+        uris = [uri for uri in uris[:MAX_DOCUMENTS] if len(uri) <= _MAX_URI]
         principal = current_principal()
         if principal.plugins is None and principal.toolsets is None:
-            return list(uris)
+            return uris
         with _as_protocol_errors():
             toolbox = await self._loader.get()
         return await run_in_thread(lambda: [uri for uri in uris if toolbox.has_resource(uri)])
