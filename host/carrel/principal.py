@@ -30,6 +30,9 @@ class Principal(NamedTuple):
 
 LOCAL: Final = Principal("local")
 
+#: The scope of a principal that may see what others do.
+OPERATE: Final = "carrel:operate"
+
 _current: ContextVar[Principal] = ContextVar("carrel.principal", default=LOCAL)
 
 

@@ -258,6 +258,16 @@ def test_a_token_needs_the_required_scopes_and_one_that_grants_something() -> No
     assert Grants({}, ()).missing(frozenset()) == ()
 
 
+def test_an_operator_needs_no_scope_that_grants_tools() -> None:
+    grants = Grants(TABLE, ["carrel"])
+    scopes = frozenset({"carrel", "carrel:operate"})
+    assert grants.missing(scopes) == ()
+    olga = grants.principal("olga", scopes)
+    assert (olga.toolsets, olga.plugins) == (frozenset(), frozenset())
+    assert grants.missing(frozenset({"carrel:operate"})) == ("carrel",)
+    assert "carrel:operate" not in grants.supported
+
+
 def test_the_scope_that_grants_least_is_asked_for_beside_the_own_ones() -> None:
     grants = Grants(TABLE, ["carrel"])
     alice = grants.principal("alice", frozenset({"carrel", "read", "openid"}))

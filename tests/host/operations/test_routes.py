@@ -18,7 +18,7 @@ from carrel.server.operations.status import status
 from carrel.telemetry import Denial
 from carrel.text.printable import printable
 from support.operated_server import HOST, OperatedServer
-from support.operations_page import HOSTILE, HUGE, hostile_view
+from support.operations_page import HOSTILE, HUGE, hostile_view, invented_view
 from support.upstream import Upstream
 
 PATHS = ("/", "/page.css", "/page.js", "/icon.svg", "/status.json", "/metrics", "/healthz")
@@ -183,6 +183,14 @@ def test_the_state_of_the_whole_server_is_for_operators(
     assert server["reload"]["ok"] is False
     assert ("bert-only" in json.dumps(server)) is sees_all
     assert server["sessions"] == (14 if sees_all else None)
+
+
+@pytest.mark.parametrize("scopes", [frozenset(), OPERATOR.scopes])
+def test_an_operator_sees_plugins_that_it_may_not_use(scopes: frozenset[str]) -> None:
+    principal = Principal("olga", scopes, toolsets=frozenset(), plugins=frozenset())
+    shown = status(invented_view(), principal)
+    assert bool(shown["plugins"]) is bool(scopes)
+    assert bool(shown["upstreams"]) is bool(scopes)
 
 
 @pytest.mark.parametrize(("principal", "status"), [(ANNA, 403), (OPERATOR, 200), (LOCAL, 200)])

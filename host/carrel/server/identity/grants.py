@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from carrel.config import ScopeGrant
-from carrel.principal import Principal
+from carrel.principal import OPERATE, Principal
 
 if TYPE_CHECKING:
     from carrel.tools.toolbox import Owner
@@ -39,10 +39,13 @@ class Grants:
         return self._principal(name, scopes)
 
     def missing(self, scopes: frozenset[str]) -> tuple[str, ...]:
-        """Returns the scopes that a token needs, if it may use nothing; else an empty tuple."""
+        """Returns the scopes that a token needs, if it may use nothing; else an empty tuple.
+
+        An operator may need no tool. Clients are not told of that scope: they would ask for it.
+        """
         if not scopes.issuperset(self.required):
             return self.required
-        if self._table and scopes.isdisjoint(self._table):
+        if self._table and scopes.isdisjoint(self._table) and OPERATE not in scopes:
             return self.supported
         return ()
 

@@ -15,10 +15,10 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from carrel.awaiting import run_in_thread
-from carrel.principal import Principal
+from carrel.principal import OPERATE, Principal
 
 from .exposition import CONTENT_TYPE, Exposition
-from .status import OPERATE, sees_all, status
+from .status import sees_all, status
 
 if TYPE_CHECKING:
     from .operations import Operations

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from carrel.files.local_paths import without_paths, without_paths_inside
-from carrel.principal import LOCAL, Principal
+from carrel.principal import LOCAL, OPERATE, Principal
 from carrel.text.printable import printable
 from carrel.version import __version__
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from carrel.telemetry import UpstreamState
 
     from .operations import Operations
-
-#: The scope of a principal that may see what others do.
-OPERATE = "carrel:operate"
 
 
 def status(operations: Operations, principal: Principal) -> dict[str, Any]:
@@ -60,7 +57,7 @@ def sees_all(principal: Principal) -> bool:
 
 def _may_use(principal: Principal, plugin: str) -> bool:
     granted = getattr(principal, "plugins", None)
-    return granted is None or plugin in granted
+    return sees_all(principal) or granted is None or plugin in granted
 
 
 def _plugin(state: PluginState) -> dict[str, Any]:
