@@ -291,6 +291,26 @@ def test_more_pipelined_requests_than_the_limit_close_their_connection(server: H
     assert ask(server, GOOD).startswith(b"HTTP/1.1 200"), "the server serves on"
 
 
+@pytest.mark.parametrize(
+    ("host", "length", "status"), [("evil.example", 2, 421), ("localhost", 10**9, 413)]
+)
+def test_a_refused_request_is_not_asked_for_its_body(
+    server: HttpServer, host: str, length: int, status: int
+) -> None:
+    head = HEAD.replace(b"localhost", host.encode()) + b"expect: 100-continue\r\n"
+    found = ask(server, head + b"content-length: %d\r\n\r\n" % length, ends=False)
+    assert found.startswith(b"HTTP/1.1 %d " % status)
+
+
+def test_a_body_is_asked_for_if_its_client_waits(server: HttpServer) -> None:
+    head = HEAD + MODERN + b"connection: close\r\nexpect: 100-continue\r\n"
+    with server.connect() as connection:
+        connection.sendall(head + b"content-length: %d\r\n\r\n" % len(CALL))
+        assert connection.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(CALL)
+        assert received(connection).startswith(b"HTTP/1.1 200")
+
+
 def test_a_body_in_one_byte_chunks_is_read(server: HttpServer) -> None:
     chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in CALL)
     found = ask(

@@ -46,6 +46,8 @@ class HttpRequest:
         #: Origin of a page that may read the response.
         self.page: bytes | None = None
         self.finished = False
+        #: Whether the client waits for `100 Continue`, which reading sends, before its body.
+        self.withholds = self.headers.get(b"expect", b"").lower() == b"100-continue"
         #: Bytes of the response so far.
         self.sent = 0
         #: Whether the client closed its connection before the response ended.
@@ -77,6 +79,7 @@ class HttpRequest:
 
     async def receive(self) -> Message:
         """Returns what the connection gives, and notes that the client is gone."""
+        self.withholds = False
         message = await self._receive()
         if message["type"] == "http.disconnect" and not self.finished:
             self.vanished = True
