@@ -13,6 +13,7 @@ import pytest
 from carrel.config import HttpConfig
 from carrel.server.http.events import EventLog
 from support.http_server import (
+    CLIENT,
     HttpServer,
     answer_of,
     events,
@@ -66,6 +67,21 @@ def test_streams_begin_with_an_event_without_data_since_2025_11_25(
     found = events(server.post(message, headers=headers).text)
     assert len(found) == (2 if revision == "2025-11-25" else 1)
     assert all(id_ for id_, _ in found)
+
+
+def test_a_session_that_begins_again_has_its_new_revision(server: HttpServer) -> None:
+    session = server.initialize("2025-11-25")
+    assert "structuredContent" in answer_of(server.call("echo", session=session))["result"]
+    params = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": CLIENT}
+    headers = in_session(session, "2024-11-05")
+    assert server.post(request("initialize", params, id_=9), headers=headers).status_code == 200
+    for message in (None, notification("notifications/initialized")):
+        if message is not None:
+            assert server.post(message, headers=headers).status_code == 202
+        for meta in ({}, {"progressToken": 1}):
+            call = request("tools/call", {"name": "echo", "arguments": {}, "_meta": meta})
+            result = answer_of(server.post(call, headers=headers))["result"]
+            assert "structuredContent" not in result, (message, meta)
 
 
 @pytest.mark.parametrize(

@@ -250,7 +250,7 @@ class App:
             if ctx.method == "tools/list" and _is_plain_list(ctx):
                 return await self._listed(ctx, call_next)
             with self.log.request(ctx):
-                result = await self._opened(ctx.method, await call_next(ctx))
+                result = await self._opened(ctx, await call_next(ctx))
             if ctx.method == "notifications/initialized" and ctx.request_id is None:
                 self._clients.connected(ctx)
                 self.log.connected(ctx)
@@ -263,10 +263,13 @@ class App:
             self.handling -= 1
         return result
 
-    async def _opened(self, method: str, result: HandlerResult) -> HandlerResult:
+    async def _opened(self, ctx: Context, result: HandlerResult) -> HandlerResult:
         """Returns the response that opens a connection, with instructions about the tools."""
+        method = ctx.method
         if method not in OPENING or not isinstance(result, dict):
             return result
+        if method == "initialize":
+            self._clients.forget(session_id(ctx))  # the revision may be another one now
         toolbox = self._loader.loaded
         if toolbox is None and current_principal() is not LOCAL:
             # What the configuration lets expect is what the server has, not the principal.

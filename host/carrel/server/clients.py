@@ -73,8 +73,8 @@ class Clients:
         client = self._clients.get(id_)
         return None if client is None else client.revision
 
-    def forget(self, id_: str) -> None:
-        """Forgets a client whose session has ended."""
+    def forget(self, id_: str | None) -> None:
+        """Forgets a client whose session has ended, or begins again."""
         self._clients.pop(id_, None)
 
     def notify_changed(self, what: str, principal: Principal | None = None) -> None:
