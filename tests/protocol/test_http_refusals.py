@@ -187,6 +187,19 @@ def test_a_stream_needs_a_client_that_accepts_one(server: HttpServer) -> None:
     refused(server, server.http.get(server.url, headers=headers), "not-acceptable")
 
 
+def test_a_session_has_one_stream_of_notifications(server: HttpServer) -> None:
+    headers = {**in_session(server.initialize()), "accept": "text/event-stream"}
+    with server.http.stream("GET", server.url, headers=headers) as stream:
+        assert stream.status_code == 200
+        refused(server, server.http.get(server.url, headers=headers), "stream-open")
+    end = time.monotonic() + 10
+    while True:
+        with server.http.stream("GET", server.url, headers=headers) as stream:
+            if stream.status_code == 200:
+                return
+        assert time.monotonic() < end
+
+
 def test_accept_may_come_in_several_lines(server: HttpServer) -> None:
     session = server.initialize()
     headers = [*in_session(session).items(), ("accept", "application/json")]

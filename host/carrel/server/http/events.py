@@ -16,7 +16,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
+from mcp.server.streamable_http import (
+    GET_STREAM_KEY,
+    EventCallback,
+    EventMessage,
+    EventStore,
+)
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
 
 from carrel.config import HttpConfig
@@ -152,6 +157,10 @@ class SessionEvents(EventStore):
         """Returns whether the events after this one can be replayed."""
         self._log.expire()
         return _number(event_id) in self.numbers
+
+    def notifies(self, event_id: str) -> bool:
+        """Returns whether an event is of the stream that belongs to no request."""
+        return self.numbers.get(_number(event_id)) == GET_STREAM_KEY
 
     def size_after(self, event_id: str) -> int:
         """Returns the bytes of the kept events of the same stream after this one."""

@@ -237,12 +237,18 @@ class Gate:
         last, size = request.headers.get(b"last-event-id"), 0
         with ExitStack() as stack:
             stack.enter_context(self._sessions.using(session))
-            if last is not None:
+            if last is None:
+                if session.listening:
+                    raise Refused("stream-open")
+                stack.enter_context(session.listened_to())
+            else:
                 event = last.decode("latin-1")
                 self._check_replay(request, session, event)
                 stack.enter_context(self._counted(request.principal, resumed=True))
                 size = session.events.size_after(event)
                 self._charge(request, size / BYTES)
+                if session.events.notifies(event):
+                    stack.enter_context(session.listened_to())
             scope = _with_headers(request.scope, request.scope["headers"], BOTH)
             receive = await self._until_the_end(request, request.receive)
             await self._pass_on(request, scope, receive)

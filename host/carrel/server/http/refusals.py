@@ -163,6 +163,12 @@ REFUSALS: Final = {
             "no such session, or it has ended; send initialize to open another",
         ),
         Refusal(
+            "stream-open",
+            409,
+            INVALID_REQUEST,
+            "the session has an open stream of notifications; end it before you open another",
+        ),
+        Refusal(
             "event-gone",
             410,
             INVALID_REQUEST,

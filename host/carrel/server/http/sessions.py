@@ -54,6 +54,7 @@ class HttpSession:
         events: kept for resuming streams.
         ids: ids of unanswered requests, those of clients that are gone included.
         scopes: of all tokens that it was used with.
+        listening: number of open streams of notifications; one may be opened, others resume it.
     """
 
     def __init__(self, id_: str, principal: Principal, events: SessionEvents) -> None:
@@ -62,6 +63,7 @@ class HttpSession:
         self.events = events
         self.ids: set[str] = set()
         self.in_flight = 0
+        self.listening = 0
         self.used = 0.0
         self._known = principal
         self.scopes = principal.scopes
@@ -76,6 +78,15 @@ class HttpSession:
         self.scopes |= principal.scopes
         self._toolsets = _both(self._toolsets, principal.toolsets)
         self._plugins = _both(self._plugins, principal.plugins)
+
+    @contextmanager
+    def listened_to(self) -> Iterator[None]:
+        """Counts a stream of notifications while it is open."""
+        self.listening += 1
+        try:
+            yield
+        finally:
+            self.listening -= 1
 
     def may_replay(self, principal: Principal) -> bool:
         """Returns whether a token may see what the session's tokens could use together."""
