@@ -123,6 +123,29 @@ def test_a_bad_post_is_refused(
     assert server.call("echo", {"value": 1}).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"result": {}},
+        {"id": 1, "result": 5},
+        {"id": 1, "error": {}},
+        {"id": 1, "error": {"code": "one", "message": "m"}},
+    ],
+)
+def test_an_invalid_response_is_refused_without_the_words_of_a_validator(
+    server: HttpServer, answer: dict[str, Any]
+) -> None:
+    response = server.post({"jsonrpc": "2.0", **answer}, headers=in_session(server.initialize()))
+    refused(server, response, "not-a-message")
+    assert "validation" not in response.text.lower()
+
+
+def test_a_response_is_refused_where_the_server_asks_nothing(server: HttpServer) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert server.post(message, headers=in_session(server.initialize())).status_code == 202
+    refused(server, server.post(message, headers=modern_headers("ping")), "not-a-message")
+
+
 @pytest.mark.parametrize("origin", ["https://notes.example.org", None])
 def test_allowed_hosts_and_origins_are_served(server: HttpServer, origin: str | None) -> None:
     headers = {"host": "carrel.example.org:80", "origin": origin or "https://carrel.example.org:80"}

@@ -331,6 +331,8 @@ class Gate:
         is_request: bool,
     ) -> None:
         method = message.get("method")
+        if request.is_modern and method is None:
+            raise Refused("not-a-message")  # a server of these revisions asks for no response
         if not request.is_modern and session is None:
             if method != "initialize" or not is_request:
                 raise Refused("no-session")

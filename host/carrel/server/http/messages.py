@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
+from mcp_types import jsonrpc_message_adapter
+from pydantic import ValidationError
 from pydantic_core import from_json
 
 from .refusals import Refused
@@ -60,7 +62,18 @@ def _refusal(body: bytes, message: Mapping[str, Any]) -> str | None:
         return "ambiguous"
     if len(message.keys() & _KINDS) != 1 or not isinstance(message.get("method", ""), str):
         return "not-a-message"
+    if "method" not in message and not _is_response(message):
+        return "not-a-message"
     return "ambiguous" if _is_ambiguous(body, params) else None
+
+
+def _is_response(message: Mapping[str, Any]) -> bool:
+    """Returns whether the SDK accepts a response; its refusal would have the validator's words."""
+    try:
+        jsonrpc_message_adapter.validate_python(message, by_name=False)
+    except ValidationError:
+        return False
+    return True
 
 
 def _is_ambiguous(body: bytes, params: Mapping[str, Any]) -> bool:
