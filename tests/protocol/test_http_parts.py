@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 from typing import Any, cast
 
 import pytest
@@ -190,6 +191,20 @@ async def test_the_replay_of_a_running_call_goes_on_until_its_response() -> None
         await events.store_event("1", message)
     assert await replaying is None
     assert found == ["2", "3"]
+
+
+def test_an_event_is_kept_as_text() -> None:
+    """As objects, small values take ten times the bytes that are counted."""
+    log = EventLog(HttpConfig())
+    rows = [[number] for number in range(100_000)]
+    message = JSONRPCResponse(jsonrpc="2.0", id=1, result={"rows": rows})
+    held = sys.getrefcount(message)
+    [number] = store(log.session(), "1", message)
+    assert sys.getrefcount(message) == held
+    event = log.find(int(number))
+    assert event is not None
+    assert event.text == message.model_dump_json(by_alias=True).encode()
+    assert len(event.text) <= event.size == log.bytes
 
 
 @pytest.mark.parametrize(

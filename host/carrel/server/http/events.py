@@ -26,6 +26,7 @@ from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
 
 from carrel.config import HttpConfig
 from carrel.principal import LOCAL
+from carrel.text.printable import escaped_json
 
 #: Bytes that an event takes besides its message.
 _OVERHEAD = 200
@@ -33,15 +34,19 @@ _OVERHEAD = 200
 _MOST_DIGITS = 20
 
 
-#: A message; the JSON text of a response; None for an event without data.
-Kept = JSONRPCMessage | bytes | None
-
-
 @dataclass(slots=True)
 class _Event:
+    """A message as JSON text; an object would take many times the memory.
+
+    Attributes:
+        text: None for an event without data.
+        ends: whether it is the response that ends its stream.
+    """
+
     owner: SessionEvents
     stream: str
-    message: Kept
+    text: bytes | None
+    ends: bool
     size: int
     at: float
 
@@ -77,15 +82,13 @@ class EventLog:
         """Returns the bytes of a principal's events."""
         return self._bytes[principal]
 
-    def add(self, owner: SessionEvents, stream: str, message: Kept) -> int:
+    def add(
+        self, owner: SessionEvents, stream: str, text: bytes | None, *, ends: bool = False
+    ) -> int:
         """Keeps an event, drops those over the limits, and returns its number."""
-        size = _OVERHEAD
-        if isinstance(message, bytes):
-            size += len(message)
-        elif message is not None:
-            size += len(message.model_dump_json(by_alias=True, exclude_unset=True))
+        size = _OVERHEAD + len(text or b"")
         number = next(self._numbers)
-        self._events[number] = _Event(owner, stream, message, size, self._clock())
+        self._events[number] = _Event(owner, stream, text, ends, size, self._clock())
         owner.numbers[number] = stream
         self._owned.setdefault(owner.principal, OrderedDict())[number] = None
         self._bytes[owner.principal] += size
@@ -146,8 +149,11 @@ class SessionEvents(EventStore):
     async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
         """Keeps an event, and returns its id."""
         self.has_error = self.has_error or isinstance(message, JSONRPCError)
-        event = str(self._log.add(self, stream_id, message))
-        if isinstance(message, JSONRPCResponse | JSONRPCError):
+        ends, text = isinstance(message, JSONRPCResponse | JSONRPCError), None
+        if message is not None:
+            text = escaped_json(message.model_dump_json(by_alias=True, exclude_unset=True).encode())
+        event = str(self._log.add(self, stream_id, text, ends=ends))
+        if ends:
             self.answered(stream_id)
         else:
             self._tell()
@@ -204,17 +210,16 @@ class SessionEvents(EventStore):
             if number is None:
                 break
             event = self._log.find(number)
-            if event is not None and event.message is not None:
-                await send_callback(EventMessage(_sendable(event.message), str(number)))
+            if event is not None and event.text is not None:
+                message = cast("JSONRPCMessage", _KeptMessage(event.text))
+                await send_callback(EventMessage(message, str(number)))
             last = number
         return last
 
     def _ends(self, number: int) -> bool:
         """Returns whether an event is the response that ends its stream."""
         event = self._log.find(number)
-        return event is not None and isinstance(
-            event.message, JSONRPCResponse | JSONRPCError | bytes
-        )
+        return event is not None and event.ends
 
     # Calls that run, whether or not their clients are there
 
@@ -242,7 +247,7 @@ class SessionEvents(EventStore):
 
     def end_stream(self, stream: str, line: bytes | None) -> str | None:
         """Keeps the response, and returns its event's id; None if there is none."""
-        return None if line is None else str(self._log.add(self, stream, line))
+        return None if line is None else str(self._log.add(self, stream, line, ends=True))
 
     def forget_stream(self, event: str) -> None:
         """Forgets a stream that the SDK serves instead."""
@@ -271,18 +276,14 @@ def _number(event_id: str) -> int:
     return int(event_id) if digits and not event_id.startswith("0") else 0
 
 
-class _KeptResponse:
+class _KeptMessage:
     """Stands for a message where the SDK only writes its JSON text: decoding a large response and
     encoding it again would delay others.
     """
 
-    def __init__(self, line: bytes) -> None:
-        self._line = line
+    def __init__(self, text: bytes) -> None:
+        self._text = text
 
     def model_dump_json(self, **_options: Any) -> str:
         """Returns the text as it was kept."""
-        return self._line.decode()
-
-
-def _sendable(kept: JSONRPCMessage | bytes) -> JSONRPCMessage:
-    return cast("JSONRPCMessage", _KeptResponse(kept)) if isinstance(kept, bytes) else kept
+        return self._text.decode()
