@@ -283,6 +283,21 @@ def test_pipelined_requests_are_answered_in_order(server: HttpServer) -> None:
     assert values == [b"%d" % (1000 + number) for number in range(20)]
 
 
+@pytest.mark.parametrize(
+    "behind",
+    [b"nonsense\r\n\r\n", HEAD + b"transfer-encoding: chunked\r\n\r\nzz\r\n"],
+    ids=["head", "body"],
+)
+def test_a_request_is_answered_although_what_follows_is_malformed(
+    server: HttpServer, behind: bytes
+) -> None:
+    seen = len(server.lines)
+    found = ask(server, GOOD * 3 + behind, ends=False)
+    assert re.findall(rb"HTTP/1.1 (\d+)", found) == [b"200"] * 3 + [b"400"]
+    server.wait_for("400 not-http")
+    assert len(server.lines[seen:]) == 1, server.lines[seen:]
+
+
 def test_more_pipelined_requests_than_the_limit_close_their_connection(server: HttpServer) -> None:
     """They are parsed at once, and others would wait meanwhile."""
     found = ask(server, GOOD * 100, ends=False)

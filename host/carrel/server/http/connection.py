@@ -93,6 +93,8 @@ class _Connection(HttpToolsProtocol):
         self._head_bytes = 0
         self._is_in_body = False
         self._fault = _INVALID
+        #: Refusal of a later request, for after the responses to the earlier ones.
+        self._refusal: Refusal | None = None
         self._head: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
         #: Bytes that the client had not read when that timer was started.
@@ -215,12 +217,14 @@ class _Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Starts the timeout with the first byte of a request, and stops it after its headers."""
+        if self._refusal is not None:
+            return
         self.used = self.loop.time()
         if not self._is_in_body:
             self._head_bytes += len(data)
         self._unset_keepalive_if_required()
         self._feed(data)
-        if self.transport.is_closing():
+        if self.transport.is_closing() or self._refusal is not None:
             return
         if self._head_bytes > self.limits.max_header_bytes:
             self._answer(REFUSALS["headers-too-large"])
@@ -268,6 +272,13 @@ class _Connection(HttpToolsProtocol):
         _cancel(self._unread)
         self._unread = None
 
+    def on_response_complete(self) -> None:
+        """Starts the next request that waits, or refuses it."""
+        super().on_response_complete()
+        refusal = self._refusal
+        if refusal is not None and not self.transport.is_closing():
+            self._answer(refusal)
+
     def shutdown(self) -> None:
         """Ends a connection at the end of the server, unless a request is served; refuses one that
         has not arrived completely.
@@ -298,7 +309,12 @@ class _Connection(HttpToolsProtocol):
         self.transport.abort()
 
     def _answer(self, refusal: Refusal) -> None:
-        """Writes a refusal without uvicorn, which has no request to answer, and closes."""
+        """Writes a refusal without uvicorn, which has no request to answer, and closes. If an
+        earlier request has arrived completely, it is answered first.
+        """
+        if self._is_serving and not self._served.more_body:
+            self._refusal = refusal
+            return
         logger.warning("refused a request of %s: %d %s", self.peer(), refusal.status, refusal.name)
         self.refused(refusal.name, refusal.status, self.peer())
         self._state[REFUSED] = True
