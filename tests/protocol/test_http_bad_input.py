@@ -443,9 +443,9 @@ def test_a_client_that_reads_slowly_gets_its_response_at_the_end() -> None:
     params = {"name": "large", "arguments": {"bytes": 8_000_000}, "_meta": envelope()}
     body = json.dumps(request("tools/call", params)).encode()
     named = MODERN.replace(b"mcp-name: echo", b"mcp-name: large")
-    with HttpServer(server={"shutdown_seconds": 20}) as server, socket.socket() as slow:
+    with HttpServer(server={"shutdown_seconds": 60}) as server, socket.socket() as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
-        slow.settimeout(20)
+        slow.settimeout(60)
         slow.connect(("127.0.0.1", server.port))
         slow.sendall(HEAD + named + b"content-length: %d\r\n\r\n" % len(body) + body)
         found = slow.recv(4096)
