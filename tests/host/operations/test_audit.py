@@ -405,10 +405,10 @@ class _Listed(_Toolbox):
     def tools(self) -> tuple[()]:
         return ()
 
-    resource_templates = prompts = tools
+    resource_templates = listed = tools
 
     @property
-    def offers(self) -> Any:
+    def prompts(self) -> Any:
         return self
 
 
