@@ -1,8 +1,9 @@
 """Implements the key-value store in Redis.
 
 Each entry is a Redis string that expires by itself. Three keys of a namespace say what it holds: a
-sorted set of the keys by when they expire, a hash of their sizes, and their sum. Every change is
-one script, so that they always agree.
+sorted set of the keys by when they expire, a hash of their sizes, and their sum. A key like
+`OWNER/NAME` is also in a sorted set of its owner, and a hash has the bytes of each owner. Every
+change is one script, so that they always agree.
 """
 
 from __future__ import annotations
@@ -33,12 +34,31 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
+local owners = sizes .. ':owners'
+
+local function owned(owner)
+  return expiry .. ':' .. owner
+end
+
+-- Adds to the bytes of the owner of a key, if it names one, and returns the owner.
+local function charge(key, bytes)
+  local owner = string.match(key, '^([^/]+)/')
+  if owner and redis.call('HINCRBY', owners, owner, whole(bytes)) <= 0 then
+    redis.call('HDEL', owners, owner)
+  end
+  return owner
+end
+
 local function drop(other)
   local size = redis.call('HGET', sizes, other)
   if size then
     redis.call('HDEL', sizes, other)
     redis.call('ZREM', expiry, other)
     redis.call('DECRBY', used, size)
+    local owner = charge(other, -size)
+    if owner then
+      redis.call('ZREM', owned(owner), other)
+    end
   end
   return redis.call('DEL', prefix .. other)
 end
@@ -55,6 +75,22 @@ local function require_memory()
   redis.call('INCRBY', used, 0)
 end
 
+-- What expires first of the owner with the most bytes, so that one owner cannot have the entries of
+-- others evicted.
+local function expendable()
+  local all, most, from = redis.call('HGETALL', owners), 0, nil
+  for at = 1, #all, 2 do
+    if tonumber(all[at + 1]) > most then
+      most, from = tonumber(all[at + 1]), all[at]
+    end
+  end
+  for _, list in ipairs(from and {owned(from), expiry} or {expiry}) do
+    for _, other in ipairs(redis.call('ZRANGE', list, 0, 1)) do
+      if other ~= name then return other end
+    end
+  end
+end
+
 local function write(value, ends, max_entries, max_bytes, evict)
   local old = tonumber(redis.call('HGET', sizes, name) or '0')
   local size = #name + #value
@@ -63,16 +99,8 @@ local function write(value, ends, max_entries, max_bytes, evict)
     entries = entries - 1
   end
   local bytes = tonumber(redis.call('GET', used) or '0') - old
-  local at = 0
   while entries + 1 > max_entries or bytes + size > max_bytes do
-    local other
-    if evict and size <= max_bytes then
-      other = redis.call('ZRANGE', expiry, at, at)[1]
-      if other == name then
-        at = 1
-        other = redis.call('ZRANGE', expiry, at, at)[1]
-      end
-    end
+    local other = evict and size <= max_bytes and expendable()
     if not other then
       return redis.error_reply('CARREL full ' .. whole(entries) .. ' ' .. whole(bytes))
     end
@@ -80,12 +108,16 @@ local function write(value, ends, max_entries, max_bytes, evict)
     entries = entries - 1
     drop(other)
   end
+  local place = ends and whole(ends) or '+inf'
   if ends then
-    redis.call('SET', prefix .. name, value, 'PXAT', whole(ends))
-    redis.call('ZADD', expiry, whole(ends), name)
+    redis.call('SET', prefix .. name, value, 'PXAT', place)
   else
     redis.call('SET', prefix .. name, value)
-    redis.call('ZADD', expiry, '+inf', name)
+  end
+  redis.call('ZADD', expiry, place, name)
+  local owner = charge(name, size - old)
+  if owner then
+    redis.call('ZADD', owned(owner), place, name)
   end
   redis.call('HSET', sizes, name, size)
   redis.call('SET', used, whole(bytes + size))

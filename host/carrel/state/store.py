@@ -27,8 +27,9 @@ class StoreLimits:
         max_entries: entries at once.
         max_bytes: bytes of all keys and values.
         max_value_bytes: bytes of one value.
-        evict: whether a full namespace evicts the entries that expire first. Otherwise it refuses
-            new ones, and no entry is lost before it expires.
+        evict: whether a full namespace evicts the entries that expire first; in Redis, those of the
+            owner that has the most bytes, if keys are like `OWNER/NAME`. Otherwise it refuses new
+            ones, and no entry is lost before it expires.
     """
 
     max_entries: int = 10_000

@@ -430,6 +430,27 @@ def test_a_user_of_the_access_control_list_needs_only_its_own_keys(
     server.close()
 
 
+def test_the_owner_with_the_most_bytes_loses_its_entries(redis_settings: RedisSettings) -> None:
+    """A file of its own limits each owner; in Redis all share one namespace."""
+    server = RedisServer(redis_settings)
+    store = RedisStore(server, "shared", StoreLimits(max_bytes=1000, evict=True))
+    store.put("ann/1", b"x" * 95, seconds=60)
+    for number in range(30):
+        store.put(f"bob/{number:02}", b"x" * 94, seconds=600)
+    assert store.keys("ann/") == ["ann/1"]
+    assert store.keys("bob/") == [f"bob/{number:02}" for number in range(21, 30)]
+    for number in range(2, 9):
+        store.put(f"ann/{number}", b"x" * 95, seconds=60)
+    assert (len(store.keys("ann/")), len(store.keys("bob/"))) == (5, 5), "each has half"
+    assert store.put("bob/29", b"x", seconds=600) is None
+    for key in store.keys(""):
+        store.delete(key)
+    assert server.command("KEYS", server.key("state", "shared") + "*") == [
+        (server.key("state", "shared") + ":used").encode()
+    ], "nothing is left of an owner without entries"
+    server.close()
+
+
 def test_users_of_one_server_share_its_connections(redis_settings: RedisSettings) -> None:
     one, other = acquire_server(redis_settings), acquire_server(redis_settings)
     assert one is other
