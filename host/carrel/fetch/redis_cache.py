@@ -101,11 +101,13 @@ end
 drop(name)
 local bytes = tonumber(redis.call('GET', used) or '0')
 if bytes + size > most then
-  -- Down to nine tenths, so that the next writes do not evict again.
-  local goal = math.max(most * 0.9 - size, 0)
-  while bytes > goal do
+  -- Down to nine tenths, so that the next writes do not evict again; when there is room, not more
+  -- than 200 entries, because nobody else is served meanwhile.
+  local goal, evicted = math.max(most * 0.9 - size, 0), 0
+  while bytes > goal and (evicted < 200 or bytes + size > most) do
     local other = redis.call('ZRANGE', expiry, 0, 0)[1]
     if not other then break end
+    evicted = evicted + 1
     bytes = bytes - tonumber(redis.call('HGET', sizes, other) or '0')
     drop(other)
   end

@@ -10,6 +10,7 @@ import pytest
 from carrel.exchange import CacheHit, Response, Verdict
 from carrel.fetch.cache import cache_key
 from carrel.fetch.clock import Clock, SystemClock
+from carrel.fetch.redis_cache import _ENTRY_BYTES as ENTRY_BYTES
 from carrel.fetch.redis_cache import RedisCache
 from carrel.state.redis_server import RedisServer
 from carrel.state.redis_settings import RedisSettings
@@ -151,6 +152,25 @@ def test_a_full_partition_evicts_what_expires_first_and_no_other_s(
     assert get(other, key())
     used = redis_server.command("GET", cache._keys[2])
     assert int(used) <= 100_000
+
+
+def test_a_write_evicts_few_entries_at_a_time(redis_server: RedisServer) -> None:
+    """Nobody else is served while a script runs."""
+    size = ENTRY_BYTES + len(URL) + len('[["content-type","text/xml"]]') + len(ANSWER.body.encode())
+    cache = make(redis_server, max_bytes=3000 * size)
+    for number in range(3000):
+        cache.put(key(f"{number}"), ANSWER, (), seconds=60.0)
+
+    def count() -> int:
+        return int(redis_server.command("HLEN", cache._keys[1]))
+
+    assert count() == 3000
+    cache.put(key("one"), ANSWER, (), seconds=60.0)
+    assert count() == 3000 - 200 + 1
+    large = Response(200, URL, (), "x" * (370 * size), 370 * size)
+    for number in range(3):
+        assert cache.put(key(f"large {number}"), large, (), seconds=60.0)
+    assert int(redis_server.command("GET", cache._keys[2])) <= 3000 * size
 
 
 @pytest.mark.parametrize("size", [300, 2000, 40_000])
