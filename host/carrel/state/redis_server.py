@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import random
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -47,6 +48,9 @@ _CERTIFICATES: Final = {
     62: _MISNAMED,
     64: _MISNAMED,
 }
+
+#: What Redis 6.2 puts before the error of a command of a script.
+_IN_SCRIPT: Final = re.compile(r"^Error running script .{0,200}?: -(?=[A-Z]+ )")
 
 #: What Lua raises in Carrel's own scripts begins so.
 OWN_ERROR: Final = "CARREL"
@@ -245,12 +249,13 @@ class RedisServer:
         """Words an answer that refuses a command; the client drops the first word of some."""
         from redis import exceptions
 
-        text, where = str(error), self.settings.address
+        text, where = _IN_SCRIPT.sub("", str(error)), self.settings.address
         word = text.partition(" ")[0]
-        if isinstance(error, exceptions.OutOfMemoryError):
+        if isinstance(error, exceptions.OutOfMemoryError) or word == "OOM":
             remedy = "raise its maxmemory"
             return StateError(where, "the server's memory is full", remedy=remedy, is_full=True)
-        if isinstance(error, exceptions.ReadOnlyError | exceptions.MasterDownError):
+        read_only = exceptions.ReadOnlyError, exceptions.MasterDownError
+        if isinstance(error, read_only) or word == "READONLY":
             return self._refused("the server is a read-only replica", "name the primary", failures)
         if isinstance(
             error,

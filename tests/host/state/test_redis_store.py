@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import threading
@@ -489,6 +490,25 @@ def test_an_unknown_answer_is_quoted_without_control_characters(
     script = Script("return redis.error_reply('ODD one\\027[31m two')")
     with pytest.raises(StateError, match=r"the server refuses: .*one\?\[31m two"):
         server.run(script, (), ())
+    server.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        ("OOM command not allowed when used memory > 'maxmemory'.", "memory is full; raise"),
+        ("READONLY You can't write against a read only replica.", "read-only replica; name"),
+        ("MISCONF Redis is configured to save RDB snapshots.", "cannot write to its disk"),
+    ],
+)
+def test_an_error_within_a_script_is_worded_as_redis_6_2_sends_it(
+    redis_settings: RedisSettings, error: str, expected: str
+) -> None:
+    server = RedisServer(redis_settings)
+    sent = f"ERR Error running script (call to f_{'d' * 40}): @user_script:30: -{error}"
+    with pytest.raises(StateError, match=expected) as caught:
+        server.run(Script(f"return redis.error_reply({json.dumps(sent)})"), (), ())
+    assert caught.value.is_full is error.startswith("OOM")
     server.close()
 
 
