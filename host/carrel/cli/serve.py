@@ -7,7 +7,6 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -145,15 +144,8 @@ def _serve_http(
         may_offer=renewal.may_offer,
         watches=renewal.watches,
         expects=renewal.expects,
-        store_health=partial(_store_health, config),
+        store_health=renewal.store_health,
     )
-
-
-def _store_health(config: Config) -> StateError | None:
-    """Returns why the store of state cannot be used; None when it can."""
-    from carrel.state import store_health
-
-    return store_health(config)
 
 
 @contextmanager
@@ -263,6 +255,12 @@ class ConfigRenewal:
         if plugin is None or not plugin.enabled or not plugin.is_builtin:
             return False
         return plugin.grant_of_tool(own) is None
+
+    def store_health(self) -> StateError | None:
+        """Returns why the present configuration's store cannot be used; None when it can."""
+        from carrel.state import store_health
+
+        return store_health(self._config)
 
     def files(self) -> Sequence[Path]:
         """Returns the configuration file, or the default paths if there is none, and the lock."""

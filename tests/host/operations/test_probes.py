@@ -174,6 +174,18 @@ def test_a_reload_names_changed_settings_that_need_a_restart(
         assert server.http.get(f"{server.root}/").status_code == 200  # as at the start
 
 
+def test_the_store_of_the_present_configuration_is_asked(tmp_path: Path, code_folder: Path) -> None:
+    with an_upstream() as upstream, OperatedServer(tmp_path, upstream, code_folder) as server:
+        server.ready()
+        server.configure(store="redis://127.0.0.1:1")
+        os.kill(server.process.pid, signal.SIGHUP)
+        eventually(lambda: ready(server)[1].get("reasons") == ["store"])
+        assert ready(server)[1]["reload"]["ok"] is True
+        server.configure(store="sqlite")
+        os.kill(server.process.pid, signal.SIGHUP)
+        eventually(lambda: ready(server)[0] == 200)
+
+
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_a_probe_tells_no_path_and_no_name(server: OperatedServer, path: str) -> None:
     answer = server.http.get(f"{server.root}{path}")
