@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,16 @@ def test_only_the_proxy_is_published_and_only_on_loopback(compose: dict[str, Any
     assert "state" not in compose["services"]["proxy"]["networks"]
     assert compose["services"]["redis"]["networks"] == ["state"]
     assert compose["networks"]["state"]["internal"] is True
+
+
+def test_the_proxy_and_the_health_check_ask_the_port_that_the_image_serves() -> None:
+    image = (DEPLOY / "Containerfile").read_text("utf-8")
+    [served] = re.findall(r'^CMD \["serve", "--http", "0\.0\.0\.0:(\d+)"\]$', image, re.MULTILINE)
+    proxy = (DEPLOY / "haproxy.cfg").read_text("utf-8")
+    assert re.findall(r"^  server-template .* carrel:(\d+) ", proxy, re.MULTILINE) == [served]
+    assert re.findall(r"^  bind :(\d+)$", proxy, re.MULTILINE) == ["8080"], "as it is published"
+    assert f"EXPOSE {served}\n" in image
+    assert f"http://127.0.0.1:{served}/healthz" in image
 
 
 def test_redis_keeps_what_it_acknowledges(compose: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from carrel.config import load_config
+from carrel.version import __version__
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -132,6 +133,59 @@ def test_selectors_select_the_pods() -> None:
     target = one("HorizontalPodAutoscaler")["spec"]
     assert (target["scaleTargetRef"]["name"], target["minReplicas"] >= 2) == ("carrel", True)
     assert "replicas" not in one("Deployment")["spec"], "the autoscaler sets it"
+
+
+def ports_of(workload: dict[str, Any]) -> dict[str, int]:
+    """Returns the named ports of a workload's container."""
+    [container] = workload["spec"]["template"]["spec"]["containers"]
+    return {port["name"]: port["containerPort"] for port in container["ports"]}
+
+
+def allowed_ports(rule: dict[str, Any]) -> set[int]:
+    return {port["port"] for port in rule["ports"]}
+
+
+def test_whatever_is_connected_agrees_on_the_port() -> None:
+    carrel, redis = ports_of(one("Deployment")), ports_of(one("StatefulSet", "redis"))
+    [container] = one("Deployment")["spec"]["template"]["spec"]["containers"]
+    assert container["args"] == ["serve", "--http", f"0.0.0.0:{carrel['http']}"]
+    [port] = one("Service")["spec"]["ports"]
+    [path] = one("Ingress")["spec"]["rules"][0]["http"]["paths"]
+    assert path["backend"]["service"] == {"name": "carrel", "port": {"name": port["name"]}}
+    assert carrel[port["targetPort"]] == carrel["http"]
+    from_outside, from_prometheus = one("NetworkPolicy")["spec"]["ingress"]
+    assert allowed_ports(from_outside) == {carrel["http"]}
+    assert allowed_ports(from_prometheus) == {carrel["metrics"]}
+    configuration = (FOLDER / "carrel.toml").read_text("utf-8")
+    assert f'# metrics = "0.0.0.0:{carrel["metrics"]}"\n' in configuration
+    to_redis, to_names, to_sources = one("NetworkPolicy")["spec"]["egress"]
+    [into_redis] = one("NetworkPolicy", "redis")["spec"]["ingress"]
+    [served] = one("Service", "redis")["spec"]["ports"]
+    assert allowed_ports(to_redis) == allowed_ports(into_redis) == {redis["redis"]}
+    assert (served["port"], redis[served["targetPort"]]) == (redis["redis"], redis["redis"])
+    [store] = [item["value"] for item in container["env"] if item["name"] == "CARREL_STORE"]
+    assert store == f"redis://{one('Service', 'redis')['metadata']['name']}:{redis['redis']}/0"
+    assert (allowed_ports(to_names), allowed_ports(to_sources)) == ({53}, {443})
+
+
+def test_network_policies_name_the_pods_that_they_let_in() -> None:
+    carrel = one("Deployment")["spec"]["template"]["metadata"]["labels"]
+    redis = one("StatefulSet", "redis")["spec"]["template"]["metadata"]["labels"]
+    [into_redis] = one("NetworkPolicy", "redis")["spec"]["ingress"]
+    [caller] = into_redis["from"]
+    assert caller["podSelector"]["matchLabels"].items() <= carrel.items()
+    [called] = one("NetworkPolicy")["spec"]["egress"][0]["to"]
+    assert called["podSelector"]["matchLabels"].items() <= redis.items()
+    assert not caller["podSelector"]["matchLabels"].items() <= redis.items()
+
+
+def test_images_are_the_versions_of_the_package_and_of_the_compose_file() -> None:
+    compose = yaml.safe_load((FOLDER.parent / "compose.yaml").read_text("utf-8"))["services"]
+    [container] = one("Deployment")["spec"]["template"]["spec"]["containers"]
+    assert compose["carrel"]["image"] == f"carrel:{__version__}"
+    assert container["image"] == f"registry.example.org/carrel:{__version__}"
+    [redis] = one("StatefulSet", "redis")["spec"]["template"]["spec"]["containers"]
+    assert redis["image"] == compose["redis"]["image"]
 
 
 def test_private_addresses_are_not_reached() -> None:
