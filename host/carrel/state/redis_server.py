@@ -191,11 +191,11 @@ class RedisServer:
             return self._failures
 
     def _connected(self) -> redis.Redis:
-        if self._client is None:
+        client = self._client
+        if client is None:
             with self._lock:
-                if self._client is None:
-                    self._client = _make_client(self.settings)
-        return self._client
+                client = self._client = self._client or _make_client(self.settings)
+        return client
 
     def _succeeded(self) -> None:
         if self._failures:
@@ -256,6 +256,10 @@ class RedisServer:
             return StateError(where, "the server's memory is full", remedy=remedy, is_full=True)
         read_only = exceptions.ReadOnlyError, exceptions.MasterDownError
         if isinstance(error, read_only) or word == "READONLY":
+            # Another server may have its name now, which new connections look up. Those in use by
+            # other threads are closed with the last use of the client.
+            with self._lock:
+                self._client = None
             return self._refused("the server is a read-only replica", "name the primary", failures)
         if isinstance(
             error,

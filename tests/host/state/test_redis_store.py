@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import socket
 import threading
 import time
 from collections.abc import Iterator, Sized
@@ -391,6 +392,58 @@ def test_a_replica_and_a_server_of_a_cluster_are_named(tmp_path: Path) -> None:
         with pytest.raises(StateError, match=expected):
             store.put("a", b"1")
         server.close()
+
+
+class Switch:
+    """A port whose connections lead to one server, and later ones to another."""
+
+    def __init__(self, port: int) -> None:
+        self.target = port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self._sockets: list[socket.socket] = [self._listener]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", self.target))
+            self._sockets += [client, server]
+            for pair in ((client, server), (server, client)):
+                threading.Thread(target=self._copy, args=pair, daemon=True).start()
+
+    def _copy(self, source: socket.socket, target: socket.socket) -> None:
+        try:
+            while data := source.recv(65_536):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def close(self) -> None:
+        for one in self._sockets:
+            one.close()
+
+
+def test_a_server_that_takes_over_is_found_while_the_former_one_still_answers(
+    tmp_path: Path,
+) -> None:
+    with RedisProcess(tmp_path / "one") as one, RedisProcess(tmp_path / "other") as other:
+        switch = Switch(one.port)
+        server, store = opened(one.settings(port=switch.port))
+        store.put("a", b"1")
+        one.command("REPLICAOF", "127.0.0.1", str(other.port))
+        switch.target = other.port
+        with pytest.raises(StateError, match="is a read-only replica"):
+            store.put("a", b"2")
+        until(lambda: works(store), 10)
+        store.put("a", b"3")
+        assert other.command("GET", server.key("state", "tests", "entry", "a")) == b"3"
+        server.close()
+        switch.close()
 
 
 def test_another_program_s_keys_are_no_crash(
