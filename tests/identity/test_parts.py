@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import stat
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -372,6 +373,31 @@ def test_the_day_is_that_of_the_counters_which_servers_share() -> None:
 
     asyncio.run(work())
     assert counters.counts == {"calls:20000:alice": 3}
+
+
+def test_a_store_that_hangs_holds_few_threads() -> None:
+    hanging, waiting = threading.Event(), []
+
+    class Hanging(Counted):
+        def clock(self) -> float | None:
+            waiting.append(1)
+            assert hanging.wait(10)
+            return None
+
+    counters = Hanging()
+    allowances = Allowances(IdentityConfig(calls_per_day=1000), 5, counters=counters)
+
+    async def work() -> None:
+        turns = [
+            asyncio.ensure_future(allowances.wait(Principal(f"p{number}"))) for number in range(200)
+        ]
+        await asyncio.sleep(0.2)
+        assert 0 < len(waiting) <= 32
+        hanging.set()
+        await asyncio.gather(*turns)
+
+    asyncio.run(work())
+    assert len(counters.counts) == 200
 
 
 def test_calls_that_cannot_be_counted_are_refused() -> None:

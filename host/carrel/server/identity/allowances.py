@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
@@ -19,6 +20,8 @@ from .clock import SteadyClock
 _DAY: Final = 86_400
 #: Principals whose rate is remembered; a bucket that is forgotten is a full one.
 _REMEMBERED: Final = 10_000
+#: Calls of the day that are counted at once, each in a thread; a store that hangs holds no more.
+_COUNTING: Final = 32
 
 
 class Counters(Protocol):
@@ -73,6 +76,7 @@ class Allowances:
         self._paces: OrderedDict[str, CallRateLimit] = OrderedDict()
         #: Principal, and whether of resumed streams → those that are served.
         self._in_flight: Counter[tuple[str, bool]] = Counter()
+        self._counting = asyncio.Semaphore(_COUNTING)
 
     @property
     def max_sessions(self) -> int:
@@ -125,7 +129,8 @@ class Allowances:
         if limit is None or self._counters is None:
             return
         # In a thread, because it waits for a file or a server.
-        await run_in_thread(self._count, self._counters, principal, limit)
+        async with self._counting:
+            await run_in_thread(self._count, self._counters, principal, limit)
 
     def _count(self, counters: Counters, principal: Principal, limit: int) -> None:
         """Counts a call of the day, which is the same for all servers that share the counters."""
