@@ -376,6 +376,8 @@ def _why_no_connection(error: Exception) -> str:
         if name == "SSLCertVerificationError":
             return _CERTIFICATES.get(getattr(cause, "verify_code", 0), _UNTRUSTED)
         if name.startswith("SSL"):
+            if getattr(cause, "library", None) in {"X509", "PEM"}:
+                return "store.ca_bundle has no certificate in the form PEM"
             return "TLS failed; is the port one for rediss://, with tls-auth-clients no?"
         if isinstance(cause, OSError) and cause.strerror:
             return f"no connection: {cause.strerror}"

@@ -338,6 +338,17 @@ def test_an_expired_certificate_is_named(tmp_path: Path) -> None:
         server.close()
 
 
+@pytest.mark.parametrize("content", [b"", b"no certificate", b"\x30\x82\x01\x0a"])
+def test_a_file_of_authorities_that_has_none_is_named(tmp_path: Path, content: bytes) -> None:
+    bundle = tmp_path / "bundle.pem"
+    bundle.write_bytes(content)
+    with RedisProcess(tmp_path / "redis", tls=True) as process:
+        server, store = opened(process.settings(ca_bundle=bundle))
+        with pytest.raises(StateError, match=r"store\.ca_bundle has no certificate"):
+            store.get("a")
+        server.close()
+
+
 def test_a_server_that_requires_a_certificate_of_its_clients_says_what_to_set(
     tmp_path: Path,
 ) -> None:
