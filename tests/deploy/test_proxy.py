@@ -132,30 +132,31 @@ def test_no_request_is_lost_while_a_replica_is_replaced(haproxy: Path, tmp_path:
         "drain_seconds": deployed.drain_seconds, "shutdown_seconds": deployed.shutdown_seconds,
         "log_level": "warning",
     }  # fmt: skip
+    failed: list[str] = []
+    ended = threading.Event()
+
+    def ask(url: str) -> None:
+        params = {"name": "echo", "arguments": {"value": 1}, "_meta": envelope()}
+        headers = {"accept": BOTH, **modern_headers("tools/call", "echo")}
+        with httpx2.Client(trust_env=False, timeout=30, headers=headers) as client:
+            while not ended.is_set():
+                answer = client.post(f"{url}/mcp", json=request("tools/call", params))
+                if answer.status_code != 200:
+                    failed.append(answer.text)
+
     with (
         HttpServer(server=settings) as one,
         HttpServer(server=settings) as other,
         proxied(haproxy, [one, other], tmp_path, check) as url,
+        ThreadPoolExecutor(3) as pool,
     ):
-        failed: list[str] = []
-        ended = threading.Event()
-
-        def ask() -> None:
-            with httpx2.Client(trust_env=False, timeout=30) as client:
-                while not ended.is_set():
-                    headers = {"accept": BOTH, **modern_headers("tools/call", "echo")}
-                    params = {"name": "echo", "arguments": {"value": 1}, "_meta": envelope()}
-                    body = request("tools/call", params)
-                    answer = client.post(f"{url}/mcp", json=body, headers=headers)
-                    if answer.status_code != 200:
-                        failed.append(answer.text)
-
-        with ThreadPoolExecutor(3) as pool:
-            asking = [pool.submit(ask) for _ in range(3)]
+        asking = [pool.submit(ask, url) for _ in range(3)]
+        try:
             time.sleep(0.5)
             one.process.terminate()
             code = one.process.wait(40)
             time.sleep(0.5)
+        finally:
             ended.set()
         for each in asking:
             each.result()
