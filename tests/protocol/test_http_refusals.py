@@ -199,6 +199,7 @@ def test_no_other_page_may_read_a_response(server: HttpServer) -> None:
 def test_other_methods_and_paths_are_refused(server: HttpServer) -> None:
     root = server.url.removesuffix("/mcp")
     refused(server, server.http.get(f"{root}/other"), "no-such-path")
+    refused(server, server.http.post(f"{root}/%6dcp", json=request("ping")), "no-such-path")
     refused(server, server.http.put(server.url), "wrong-method")
     refused(server, server.http.get(server.url), "no-session")
     modern = {**modern_headers("ping"), "accept": "*/*"}

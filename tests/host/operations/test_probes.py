@@ -210,6 +210,31 @@ def test_a_probe_answers_while_something_hangs(monkeypatch: pytest.MonkeyPatch) 
     assert (reply.status, b"timeout" in reply.body) == (503, True)
 
 
+def test_probes_that_hang_share_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anybody may ask for /readyz, as often as they like."""
+    from carrel.server.operations import routes
+
+    monkeypatch.setattr(routes, "_PATIENCE", 0.05)
+    hanging, asked = threading.Event(), []
+
+    def hang() -> CarrelError | None:
+        asked.append(threading.current_thread())
+        hanging.wait(30)
+        return None
+
+    async def probe_often() -> int:
+        paths = routes.Routes(Operations(ServerConfig(), HttpConfig(), store_health=hang))
+        for _ in range(3):
+            replies = [paths.reply("GET", "/readyz", None) for _ in range(20)]
+            assert {one.status for one in await asyncio.gather(*replies)} == {503}
+        return sum(one.name == "carrel-work" for one in threading.enumerate())
+
+    before = sum(one.name == "carrel-work" for one in threading.enumerate())
+    assert asyncio.run(probe_often()) - before == 1
+    assert len(asked) == 1
+    hanging.set()
+
+
 def test_a_probe_answers_although_something_fails() -> None:
     from carrel.server.operations.routes import Routes
 

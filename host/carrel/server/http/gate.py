@@ -141,7 +141,7 @@ class Gate:
         refusal = self._origins.refusal(request.headers)
         if refusal is not None:
             raise Refused(refusal.name)
-        path = request.scope["path"]
+        path = _path_of(request)
         access = None if self._routes is None else self._routes.access(path)
         if access is not None:
             await self._answer_route(request, path, is_open=access == "open")
@@ -561,6 +561,15 @@ async def _respond(request: HttpRequest, status: int, body: bytes, more: dict[st
     headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **more}
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     await _send(request, status, raw, body)
+
+
+def _path_of(request: HttpRequest) -> str:
+    """Returns the path; refuses an encoded one, which a proxy that allows some paths may not decode
+    as uvicorn does.
+    """
+    if b"%" in request.scope["raw_path"]:
+        raise Refused("no-such-path")
+    return str(request.scope["path"])
 
 
 async def _send(request: HttpRequest, status: int, headers: Headers, body: bytes = b"") -> None:

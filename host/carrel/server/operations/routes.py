@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -93,6 +93,8 @@ class Routes:
             # The page itself has no data: it asks for a token where one is needed.
             self._access |= dict.fromkeys(_FILES, "open")
             self._access["/status.json"] = "identified"
+        #: The examination for `/readyz` that was started last.
+        self._examination: asyncio.Future[RouteReply] | None = None
 
     def access(self, path: str) -> Access | None:
         """Returns who may ask for a path; None for one that is not here."""
@@ -113,8 +115,11 @@ class Routes:
             found = await self._metrics_for(principal)
         else:
             assert principal is not None, "only identified principals see the status"
-            found = await _timed(lambda: _json(200, status(self._operations, principal)))
+            found = await _timed(run_in_thread(self._status, principal))
         return found if method == "GET" else RouteReply(found.status, b"", found.headers)
+
+    def _status(self, principal: Principal) -> RouteReply:
+        return _json(200, status(self._operations, principal))
 
     async def _metrics_for(self, principal: Principal | None) -> RouteReply:
         """Answers a principal that may see what others do."""
@@ -132,9 +137,13 @@ class Routes:
                 200, self._exposition.text(), {**HEADERS, "Content-Type": CONTENT_TYPE}
             )
 
-        return await _timed(written)
+        return await _timed(run_in_thread(written))
 
     async def _ready(self) -> RouteReply:
+        """Answers all who ask at once with one examination: anybody may ask, and it takes a thread,
+        for as long as a store hangs.
+        """
+
         def examined() -> RouteReply:
             found = self._operations.gauges.readiness()
             told: dict[str, Any] = {"status": "ready" if found.is_ready else "unavailable"}
@@ -145,14 +154,16 @@ class Routes:
                 told["reload"] = found.reload
             return _json(200 if found.is_ready else 503, told)
 
-        return await _timed(examined)
+        if self._examination is None or self._examination.done():
+            self._examination = run_in_thread(examined)
+        return await _timed(asyncio.shield(self._examination))
 
 
-async def _timed(make: Callable[[], RouteReply]) -> RouteReply:
-    """Runs `make` in a thread; a hanging disk or store ends in 503."""
+async def _timed(reply: asyncio.Future[RouteReply]) -> RouteReply:
+    """Awaits what a thread makes; a hanging disk or store ends in 503."""
     try:
         async with asyncio.timeout(_PATIENCE):
-            return await run_in_thread(make)
+            return await reply
     except TimeoutError:
         return _json(503, {"status": "unavailable", "reasons": ["timeout"]})
     except Exception:

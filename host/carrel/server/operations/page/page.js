@@ -7,6 +7,8 @@ let timer = 0;
 let previousNews = "";
 
 const EVERY = 2000;
+// Milliseconds after which a server that hangs is shown as one that does not answer.
+const PATIENCE = 10000;
 const $ = (id) => document.getElementById(id);
 
 function element(name, text, attributes) {
@@ -183,7 +185,8 @@ async function update() {
   clearTimeout(timer);
   try {
     const headers = token === null ? {} : { Authorization: `Bearer ${token}` };
-    const answer = await fetch("status.json", { headers, cache: "no-store", credentials: "omit" });
+    const signal = AbortSignal.timeout(PATIENCE);
+    const answer = await fetch("status.json", { headers, cache: "no-store", credentials: "omit", signal });
     if (answer.status === 401 || answer.status === 403) {
       const refused = token !== null;
       token = null;
