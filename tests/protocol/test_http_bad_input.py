@@ -23,6 +23,7 @@ import pytest
 from carrel.server.http import messages
 from carrel.server.http.messages import parse_message
 from carrel.server.http.refusals import Refused
+from support.fetch_harness import until
 from support.http_server import (
     CLIENT,
     HttpServer,
@@ -294,7 +295,7 @@ def test_a_request_is_answered_although_what_follows_is_malformed(
     seen = len(server.lines)
     found = ask(server, GOOD * 3 + behind, ends=False)
     assert re.findall(rb"HTTP/1.1 (\d+)", found) == [b"200"] * 3 + [b"400"]
-    server.wait_for("400 not-http")
+    until(lambda: "400 not-http" in "".join(server.lines[seen:]))
     assert len(server.lines[seen:]) == 1, server.lines[seen:]
 
 

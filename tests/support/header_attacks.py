@@ -123,7 +123,7 @@ def _hosts_and_origins(issuer: Issuer, port: int) -> Iterator[Attack]:
         *("/.well-known/../mcp", "/healthz/../mcp", "/mcp.json", "/sse", "/admin"),
     ):
         yield Attack(f"path {path}", 404, path=path)
-    yield Attack("path %6dcp without a token", 401, path="/%6dcp")
+    yield Attack("path %6dcp without a token", 404, path="/%6dcp")
 
 
 def _proxied(issuer: Issuer, port: int) -> Iterator[Attack]:

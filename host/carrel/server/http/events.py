@@ -143,8 +143,8 @@ class SessionEvents(EventStore):
         self.numbers: dict[int, str] = {}
         #: Stream of each call that runs → what is called when it has ended.
         self._unanswered: dict[str, Callable[[], object]] = {}
-        #: Set and replaced when an event is kept or a call ends.
-        self._news = asyncio.Event()
+        #: Set and replaced when an event is stored or a call ends.
+        self._changed = asyncio.Event()
 
     async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
         """Keeps an event, and returns its id."""
@@ -156,7 +156,7 @@ class SessionEvents(EventStore):
         if ends:
             self.answered(stream_id)
         else:
-            self._tell()
+            self._wake_replays()
         return event
 
     def knows(self, event_id: str) -> bool:
@@ -196,7 +196,7 @@ class SessionEvents(EventStore):
         if stream not in self._unanswered:
             return stream
         while stream in self._unanswered:
-            await self._news.wait()
+            await self._changed.wait()
             last = await self._send_after(last, stream, send_callback)
         return None
 
@@ -230,7 +230,7 @@ class SessionEvents(EventStore):
     def answered(self, stream: str) -> None:
         """Notes that a request's call has ended."""
         self._unanswered.pop(stream, _nothing)()
-        self._tell()
+        self._wake_replays()
 
     def when_answered(self, stream: str, then: Callable[[], object]) -> None:
         """Calls `then` when a request's call has ended, at once if it has."""
@@ -253,10 +253,10 @@ class SessionEvents(EventStore):
         """Forgets a stream that the SDK serves instead."""
         self._log.drop(int(event))
 
-    def _tell(self) -> None:
-        """Wakes the replays that wait."""
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+    def _wake_replays(self) -> None:
+        """Wakes the replays that wait for another event."""
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
 
     def clear(self) -> None:
         """Drops every event, because the session has ended."""
@@ -267,7 +267,7 @@ class SessionEvents(EventStore):
 
 
 def _nothing() -> None:
-    """Stands for what nobody waits for."""
+    """Does nothing: no request waits for the call's end."""
 
 
 def _number(event_id: str) -> int:
@@ -277,7 +277,7 @@ def _number(event_id: str) -> int:
 
 
 class _KeptMessage:
-    """Stands for a message where the SDK only writes its JSON text: decoding a large response and
+    """A message whose JSON text is known. The SDK only writes it, and decoding a large response and
     encoding it again would delay others.
     """
 
