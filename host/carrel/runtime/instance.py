@@ -62,6 +62,8 @@ _MEMORIES = 4
 WAITING = "carrel:waiting"
 #: Maximum calls of log, progress, config and discard in one execution; plugins need far fewer.
 _MAX_REPORTS = 5_000
+#: Those after which each further one pauses the guest, and for how many seconds.
+_QUICK_REPORTS, _REPORT_PAUSE = 100, 0.0001
 #: Maximum lines of standard output that are logged when an execution ends.
 _OUTPUT_LINES = 100
 
@@ -370,11 +372,13 @@ class Execution:
     def count_report(self) -> bool:
         """Counts a call of log, progress, config or discard; beyond the cap, ends the execution.
 
-        Each such call holds the GIL briefly, so a guest that does nothing else would block other
-        threads.
+        Each such call holds the GIL briefly. A guest that does nothing else takes it again before
+        another thread wakes up, so it pauses at each call after the first hundred.
         """
         self._reports += 1
         if self._reports <= _MAX_REPORTS:
+            if self._reports > _QUICK_REPORTS:
+                time.sleep(_REPORT_PAUSE)
             return True
         call = self.call
         self.end(LimitExceeded("reports", _MAX_REPORTS, plugin=call.plugin, tool=call.tool))
