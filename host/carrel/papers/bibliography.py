@@ -70,7 +70,7 @@ def _lines(text: str) -> list[ListedReference]:
 def _in_order(found: Bibliography) -> list[Entry | Unread]:
     """Returns the entries, and what is no entry, by line; without lines as they come.
 
-    What is said of an entry that was read is left out.
+    What is stated about an entry that was read is left out.
     """
     read = {(one.label, one.line) for one in found.entries}
     lost = [one for one in found.unread if (one.label, one.line) not in read]

@@ -94,17 +94,17 @@ def failure(error: CarrelError, ref: str | None = None) -> dict[str, Any]:
         ref: the reference that the call was about; None for tools without one.
     """
     known = as_paper_error(error)
-    told: dict[str, Any] = {
+    error_object: dict[str, Any] = {
         "code": known.paper_code,
         "message": without_paths(known.message, error.paths),
     }
     if known.denial is not None:
-        told["denial_context"] = known.denial
+        error_object["denial_context"] = known.denial
     if known.remediation:
-        told["remediation"] = known.remediation
+        error_object["remediation"] = known.remediation
     if known.attempts:
-        told["attempts"] = known.attempts
-    return {"ok": False, **({} if ref is None else {"ref": ref}), "error": told}
+        error_object["attempts"] = known.attempts
+    return {"ok": False, **({} if ref is None else {"ref": ref}), "error": error_object}
 
 
 def error_schema(*, attempts: bool = True, remediation: bool = False) -> Schema:

@@ -99,8 +99,8 @@ class PaperError(CarrelError):
 
     def details(self) -> dict[str, Any]:
         """Adds the code of papers, and the denial."""
-        told: dict[str, Any] = {"paper_code": self.paper_code}
-        return told if self.denial is None else {**told, "denial_context": self.denial}
+        details: dict[str, Any] = {"paper_code": self.paper_code}
+        return details if self.denial is None else {**details, "denial_context": self.denial}
 
 
 def exit_code_of(code: PaperCode) -> int:

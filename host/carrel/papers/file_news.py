@@ -1,6 +1,6 @@
 """Words the progress of one file of several, and reads it back.
 
-The progress of a tool is a number, a total and a text. A batch counts papers, and its texts tell
+The progress of a tool is a number, a total and a text. A batch counts papers, and its texts state
 the steps of each, so that a client shows them as they are and the command line draws a bar each.
 """
 
@@ -55,7 +55,7 @@ def file_message(reference: str, words: str, done: float = 0.0, total: float | N
 
 
 def read_message(message: str) -> FileNews | None:
-    """Returns the step that a text tells; None for another text."""
+    """Returns the step that a text states; None for another text."""
     reference, between, rest = message.partition(_BETWEEN)
     if not between:
         return None

@@ -120,8 +120,8 @@ def _fetch(
             bars.update(news.reference, news.words, news.done, news.total)
 
     result = host.call("paper_batch_fetch", {"refs": list(refs), **arguments}, on_progress=update)
-    told: dict[str, Any] = result.data
-    return told
+    envelope: dict[str, Any] = result.data
+    return envelope
 
 
 def _show(

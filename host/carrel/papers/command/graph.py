@@ -115,39 +115,39 @@ def graph_command(  # noqa: PLR0917 - click passes options by name
     }
     with session.open() as host, Progress("graph") as progress:
         result = host.call("paper_citation_graph", arguments, on_progress=progress.update)
-    told: dict[str, Any] = result.data
-    if not told["ok"]:
+    envelope: dict[str, Any] = result.data
+    if not envelope["ok"]:
         if as_json or not stdout_is_terminal():
             write_json_text(result.text)
-        complain(f"carrel: {printable(ref, 100)}: {printable(told['error']['message'], 500)}")
-        return exit_code_of(told["error"]["code"])
+        complain(f"carrel: {printable(ref, 100)}: {printable(envelope['error']['message'], 500)}")
+        return exit_code_of(envelope["error"]["code"])
     try:
-        _write(told, result.text, output, as_json=as_json)
+        _write(envelope, result.text, output, as_json=as_json)
     except OSError as error:
         if output is None:
             raise
         complain(f"carrel: {output}: {error.strerror}")
         return exit_code_of("STORE_ERROR")
-    for line in _remarks(told):
+    for line in _remarks(envelope):
         complain(f"carrel: {line}")
     return OK
 
 
-def _write(told: Mapping[str, Any], text: str, output: Path | None, *, as_json: bool) -> None:
+def _write(graph: Mapping[str, Any], text: str, output: Path | None, *, as_json: bool) -> None:
     if output is not None:
         from carrel.files.atomic_write import write_atomically
         from carrel.text.printable import escaped_json_text
 
-        data = (told["text"] if "text" in told else escaped_json_text(text) + "\n").encode()
+        data = (graph["text"] if "text" in graph else escaped_json_text(text) + "\n").encode()
         write_atomically(output, data, mode=None)
-        papers, citations = told["total_visited"], told["total_edges"]
+        papers, citations = graph["total_visited"], graph["total_edges"]
         complain(f"carrel: wrote {output}: {papers} papers, {citations} citations")
-    elif "text" in told:
-        write_text(told["text"])
+    elif "text" in graph:
+        write_text(graph["text"])
     elif as_json or not stdout_is_terminal():
         write_json_text(text)
     else:
-        _show(told["nodes"])
+        _show(graph["nodes"])
 
 
 def _show(nodes: Sequence[Mapping[str, Any]]) -> None:
@@ -167,12 +167,12 @@ def _show(nodes: Sequence[Mapping[str, Any]]) -> None:
     table(("paper", "year", "authors", "title", "cited", "by"), rows)
 
 
-def _remarks(told: Mapping[str, Any]) -> list[str]:
+def _remarks(graph: Mapping[str, Any]) -> list[str]:
     """Returns a line for each reason why papers are missing, and for each source that failed."""
-    lines = [f"the graph is not complete: {_REASONS[reason]}" for reason in told["reasons"]]
+    lines = [f"the graph is not complete: {_REASONS[reason]}" for reason in graph["reasons"]]
     lines += [
         f"{one['source']}: {printable(one.get('detail', ''), 300)}"
-        for one in told["attempts"]
+        for one in graph["attempts"]
         if "failed" in one["outcome"] or "failed" in one.get("detail", "")
     ]
-    return [*lines, *(printable(one, 500) for one in told.get("notices", ()))]
+    return [*lines, *(printable(one, 500) for one in graph.get("notices", ()))]

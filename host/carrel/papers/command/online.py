@@ -84,16 +84,16 @@ def search_command(  # noqa: PLR0917 - click passes options by name
         arguments["sources"] = list(sources)
     with session.open() as host, Progress("search") as progress:
         result = host.call("paper_search", arguments, on_progress=progress.update)
-    told: dict[str, Any] = result.data
+    envelope: dict[str, Any] = result.data
     if as_json or not stdout_is_terminal():
         write_json_text(result.text)
-    elif told["ok"]:
-        _show_works(told["works"])
-    for hint in (*told.get("hints", ()), *told.get("notices", ())):
+    elif envelope["ok"]:
+        _show_works(envelope["works"])
+    for hint in (*envelope.get("hints", ()), *envelope.get("notices", ())):
         complain(f"carrel: {printable(hint, 500)}")
-    for line in _outcomes(told.get("sources", ())):
+    for line in _outcomes(envelope.get("sources", ())):
         complain(f"carrel: {line}")
-    return _exit_code([("search", told)])
+    return _exit_code([("search", envelope)])
 
 
 @command(
@@ -116,8 +116,8 @@ def resolve_command(session: Session, refs: tuple[str, ...], as_json: bool) -> i
             result = host.call("paper_resolve", {"ref": ref}, on_progress=progress.update)
             answers.append((ref, {**result.data, "ref": ref}))
     if as_json or not stdout_is_terminal():
-        for _, told in answers:
-            write_json(told)
+        for _, envelope in answers:
+            write_json(envelope)
     else:
         _show_resolved(answers)
     return _exit_code(answers)
@@ -126,10 +126,12 @@ def resolve_command(session: Session, refs: tuple[str, ...], as_json: bool) -> i
 def _exit_code(answers: Iterable[tuple[str, dict[str, Any]]]) -> int:
     """Reports the failures, and returns the exit code of the first."""
     code = OK
-    for ref, told in answers:
-        if not told["ok"]:
-            complain(f"carrel: {printable(ref, 100)}: {printable(told['error']['message'], 500)}")
-            code = code or exit_code_of(told["error"]["code"])
+    for ref, envelope in answers:
+        if not envelope["ok"]:
+            complain(
+                f"carrel: {printable(ref, 100)}: {printable(envelope['error']['message'], 500)}"
+            )
+            code = code or exit_code_of(envelope["error"]["code"])
     return code
 
 
@@ -155,13 +157,13 @@ def _show_resolved(answers: Iterable[tuple[str, dict[str, Any]]]) -> None:
     rows = [
         (
             ref,
-            _name(told["metadata"]),
-            _year(told["metadata"]),
-            told["metadata"].get("title", ""),
-            ", ".join(told["sources"]),
+            _name(envelope["metadata"]),
+            _year(envelope["metadata"]),
+            envelope["metadata"].get("title", ""),
+            ", ".join(envelope["sources"]),
         )
-        for ref, told in answers
-        if told["ok"]
+        for ref, envelope in answers
+        if envelope["ok"]
     ]
     if rows:
         table(("reference", "paper", "year", "title", "sources"), rows)

@@ -61,16 +61,16 @@ def read_command(  # noqa: PLR0917 - click passes options by name
         arguments["max_chars"] = max_chars
     with session.open() as host, Progress("read") as progress:
         result = host.call("paper_read", arguments, on_progress=progress.update)
-    told: dict[str, Any] = result.data
+    envelope: dict[str, Any] = result.data
     if as_json:
         write_json_text(result.text)
-    elif told["ok"]:
-        _show_text(told, text_format)
-    if not told["ok"]:
-        complain(f"carrel: {printable(ref, 100)}: {printable(told['error']['message'], 1000)}")
-        return exit_code_of(told["error"]["code"])
+    elif envelope["ok"]:
+        _show_text(envelope, text_format)
+    if not envelope["ok"]:
+        complain(f"carrel: {printable(ref, 100)}: {printable(envelope['error']['message'], 1000)}")
+        return exit_code_of(envelope["error"]["code"])
     if not as_json:
-        for line in _origin(told):
+        for line in _origin(envelope):
             complain(f"carrel: {line}")
     return OK
 
@@ -92,23 +92,23 @@ def retractions_command(session: Session, refs: tuple[str, ...], as_json: bool) 
     with session.open() as host, Progress("retractions") as progress:
         for ref in with_stdin(refs):
             result = host.call("paper_retractions", {"ref": ref}, on_progress=progress.update)
-            told: dict[str, Any] = {**result.data, "ref": ref}
+            envelope: dict[str, Any] = {**result.data, "ref": ref}
             if as_json or not stdout_is_terminal():
-                write_json(told)
-            elif told["ok"]:
-                _show_retractions(told)
-            if not told["ok"]:
-                message = printable(told["error"]["message"], 500)
+                write_json(envelope)
+            elif envelope["ok"]:
+                _show_retractions(envelope)
+            if not envelope["ok"]:
+                message = printable(envelope["error"]["message"], 500)
                 complain(f"carrel: {printable(ref, 100)}: {message}")
-                code = code or exit_code_of(told["error"]["code"])
+                code = code or exit_code_of(envelope["error"]["code"])
     return code
 
 
-def _show_text(told: dict[str, Any], text_format: str) -> None:
-    text, mark = printable_lines(told["text"]), ""
-    if "next" in told:
-        end = f"of {told['length']} characters; the next part: --form {told['form']}"
-        mark = f"\n[{end} --from {told['next']}]\n"
+def _show_text(result: dict[str, Any], text_format: str) -> None:
+    text, mark = printable_lines(result["text"]), ""
+    if "next" in result:
+        end = f"of {result['length']} characters; the next part: --form {result['form']}"
+        mark = f"\n[{end} --from {result['next']}]\n"
     if stdout_is_terminal() and text_format == "markdown":
         from carrel.cli.render import show_markdown
 
@@ -117,27 +117,27 @@ def _show_text(told: dict[str, Any], text_format: str) -> None:
         write_text(text + mark)
 
 
-def _origin(told: dict[str, Any]) -> Iterable[str]:
+def _origin(result: dict[str, Any]) -> Iterable[str]:
     """Yields where a text is from, and what was tried before it."""
-    for one in told["attempts"]:
+    for one in result["attempts"]:
         if one["consulted"] and one["outcome"] != "consulted_resolved":
             form = f" {one['form']}:" if "form" in one else ""
             yield printable(f"{one['source']}:{form} {one.get('detail', one['outcome'])}", 500)
     facts = [
-        f"form {told['form']}",
-        told.get("version"),
-        f"licence {told['license']}",
-        f"quality {told['quality']}",
-        told.get("url"),
+        f"form {result['form']}",
+        result.get("version"),
+        f"licence {result['license']}",
+        f"quality {result['quality']}",
+        result.get("url"),
     ]
-    yield printable(f"read from {told['source']}: {', '.join(one for one in facts if one)}", 1000)
+    yield printable(f"read from {result['source']}: {', '.join(one for one in facts if one)}", 1000)
 
 
-def _show_retractions(told: dict[str, Any]) -> None:
+def _show_retractions(result: dict[str, Any]) -> None:
     from carrel.cli.render import table
 
-    write_text(f"{told.get('title', told['ref'])}\n{told['summary']}\n")
-    for line in told["disagreements"]:
+    write_text(f"{result.get('title', result['ref'])}\n{result['summary']}\n")
+    for line in result["disagreements"]:
         write_text(f"{line}\n")
     rows = [
         (
@@ -147,10 +147,10 @@ def _show_retractions(told: dict[str, Any]) -> None:
             one.get("date", ""),
             one.get("stated_by", ""),
         )
-        for one in told["statements"]
+        for one in result["statements"]
     ]
     if rows:
         table(("source", "says", "notice", "date", "stated by"), rows)
-    for one in told["sources"]:
+    for one in result["sources"]:
         if one["outcome"] == "failed":
             complain(f"carrel: {one['source']} did not answer: {one.get('detail', '')}")

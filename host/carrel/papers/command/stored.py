@@ -61,18 +61,18 @@ def info_command(session: Session, ref: str, as_json: bool) -> int:
         identifier = parse_reference(ref)
         store = open_store(session.config())
         found = store.find_any_version(identifier)
-        told: dict[str, Any] = {"ok": True, "ref": ref, "metadata": None}
+        envelope: dict[str, Any] = {"ok": True, "ref": ref, "metadata": None}
         if found is not None:
             path = store.pdf_path(found.key)
-            told |= {
+            envelope |= {
                 "key": found.key,
                 "metadata": metadata_json(found),
                 "pdf": str(path) if path else None,
             }
         if as_json or not stdout_is_terminal():
-            write_json(told)
+            write_json(envelope)
         elif found is not None:
-            write_text(f"{found.entry.to_toml()}\n{told['pdf'] or 'no PDF is stored'}\n")
+            write_text(f"{found.entry.to_toml()}\n{envelope['pdf'] or 'no PDF is stored'}\n")
         if found is None:
             complain(f"carrel: {printable(ref, 200)} is not in the store")
             return FAILED

@@ -44,7 +44,7 @@ def fetch_batch(
         fetcher: fetches each paper.
         references: at most `MAX_REFS`.
         call: the deadline and the cancellation of the whole. Its progress counts the references
-            that have ended; the messages tell the steps of each, see `carrel.papers.file_news`.
+            that have ended; the messages report the steps of each, see `carrel.papers.file_news`.
         prefer: which kind of copy is tried first.
 
     Raises:
@@ -116,10 +116,10 @@ class _Batch:
         if isinstance(known, PaperError):
             return failure(known, reference)
 
-        def tell(done: float, total: float | None, words: str) -> None:
+        def report_progress(done: float, total: float | None, words: str) -> None:
             outer.explain(file_message(reference, words, done, total))
 
-        with outer.part(WALL_SECONDS, tell) as part:
+        with outer.part(WALL_SECONDS, report_progress) as part:
             found = self._fetcher.fetch(reference, part, prefer=self._prefer, resolved=known)
         return {"ok": True, **found.to_json()}
 

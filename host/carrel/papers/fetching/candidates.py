@@ -119,8 +119,8 @@ def find_candidates(
     ]
     mined: list[Candidate] = []
     if version is None:
-        mined, told = _mining(work.ids.doi, accesses)
-        attempts += told
+        mined, mining_attempts = _mining(work.ids.doi, accesses)
+        attempts += mining_attempts
     best: dict[str, Candidate] = {}
     for one in sorted([*named, *mined], key=lambda one: _rank(one, ORDER[prefer])):
         best.setdefault(one.url, one)

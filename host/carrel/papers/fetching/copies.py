@@ -109,11 +109,11 @@ def _progress_of(candidate: Candidate, call: Call) -> ProgressHandler:
     """Returns a handler that names the host of a copy in front of its progress."""
     host = urlsplit(candidate.url).hostname or "the copy's host"
 
-    def tell(done: float, total: float | None, words: str) -> None:
+    def report_progress(done: float, total: float | None, words: str) -> None:
         if call.on_progress is not None:
             call.on_progress(done, total, f"{host}: {words}")
 
-    return tell
+    return report_progress
 
 
 def _list_key(candidate: Candidate) -> ListKey:

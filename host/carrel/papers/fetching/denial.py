@@ -34,7 +34,7 @@ def failed_download(failure: Failure, *, kind: str, hosts: Sequence[str], call: 
         failure: how it ended.
         kind: of the copy, such as `oa-publisher`.
         hosts: that the copy may be downloaded from.
-        call: of this download alone; its attempts tell the redirects.
+        call: of this download alone; its attempts record the redirects.
     """
     reason = _REASONS.get(failure.reason)
     if failure.kind is not FailureKind.DENIED or reason is None:
@@ -58,8 +58,8 @@ def refused_status(response: Response) -> PaperError:
     if response.status in {404, 410, 451}:
         return PaperError("NETWORK_ERROR", f"{host} has no such file (status {response.status})")
     if response.status in {401, 403}:
-        told = f"{host} does not give the file to programs or to everybody"
-        return PaperError("NETWORK_ERROR", f"{told} (status {response.status})")
+        reason = f"{host} does not give the file to programs or to everybody"
+        return PaperError("NETWORK_ERROR", f"{reason} (status {response.status})")
     return PaperError("NETWORK_ERROR", f"{host} answers with status {response.status}")
 
 

@@ -60,7 +60,7 @@ class FetchedPaper:
     def to_json(self) -> dict[str, Any]:
         """Returns the members of the result beside `ok`."""
         fetched = self.paper.entry.fetched
-        told: dict[str, Any] = {
+        members: dict[str, Any] = {
             "ref": self.reference,
             "source": fetched.get("source", _UNKNOWN),
             "resolver_profile": fetched.get("source", _UNKNOWN),
@@ -71,12 +71,12 @@ class FetchedPaper:
             "pdf": {"status": "stored" if self.was_stored else "fetched"},
         }
         if fetched.get("oa_status"):
-            told["oa_status"] = fetched["oa_status"]
+            members["oa_status"] = fetched["oa_status"]
         if self.retracted:
-            told["retracted"] = True
+            members["retracted"] = True
         if self.attempts:
-            told["attempts"] = self.attempts
-        return told
+            members["attempts"] = self.attempts
+        return members
 
 
 class PaperFetcher:
@@ -202,8 +202,8 @@ class _Fetching:
             except PaperError as error:
                 if error.paper_code in _FINAL:
                     raise
-                told = f"{candidate.url}: {error.message}"
-                self._attempts.append(attempt(candidate.source, "consulted_failed", told))
+                detail = f"{candidate.url}: {error.message}"
+                self._attempts.append(attempt(candidate.source, "consulted_failed", detail))
                 if first is None or _weight(error) > _weight(first):
                     first = error
         self._store_metadata()

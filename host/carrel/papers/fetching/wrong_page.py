@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from carrel.exchange import Call
     from carrel.plugins.plugin_set import PluginSet
 
-#: The plugin and the format that tell pages apart.
+#: The plugin and the format that distinguish pages.
 _PLUGIN, _FORMAT = "page", "html"
 
 #: The kind of a page, as the plugin says it → for a person.

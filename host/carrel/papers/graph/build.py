@@ -58,7 +58,7 @@ class _Cites:
             self.contexts += link.contexts[: _CONTEXTS - len(self.contexts)]
 
     def join(self, other: _Cites) -> None:
-        """Adds what was said of the same citation under other numbers."""
+        """Adds what sources stated about the same citation under other numbers."""
         self.sources |= other.sources
         if other.influential is not None:
             self.influential = bool(self.influential) or other.influential
@@ -191,7 +191,7 @@ class GraphBuilder:
         """Adds the links of one paper, and returns the places that are new in the graph."""
         new: list[int] = []
         for role in self._request.roles:
-            said: dict[int, set[str]] = {}
+            listed_by: dict[int, set[str]] = {}
             for links in answers:
                 if links.role != role:
                     continue
@@ -201,9 +201,9 @@ class GraphBuilder:
                     place = self._works.add(link.work)
                     if place is None:
                         continue
-                    said.setdefault(place, set()).add(links.source)
+                    listed_by.setdefault(place, set()).add(links.source)
                     self._add_citation(paper, place, role, links.source, link)
-            new += self._choose(paper, said, role, depth)
+            new += self._choose(paper, listed_by, role, depth)
         return new
 
     def _add_citation(
@@ -213,13 +213,13 @@ class GraphBuilder:
         self._cites.setdefault(pair, _Cites()).take(source, link)
 
     def _choose(
-        self, paper: int, said: dict[int, set[str]], role: LinkRole, depth: int
+        self, paper: int, listed_by: dict[int, set[str]], role: LinkRole, depth: int
     ) -> list[int]:
         """Adds the best linked papers as nodes, and returns those that are new."""
         self._settle()
         paper = self._works.place(paper)
         sources: dict[int, set[str]] = {}
-        for place, names in said.items():
+        for place, names in listed_by.items():
             sources.setdefault(self._works.place(place), set()).update(names)
         sources.pop(paper, None)  # a paper does not cite itself
         ranked = sorted(sources, key=lambda place: self._rank(place, len(sources[place])))
@@ -330,22 +330,22 @@ class GraphBuilder:
         self, nodes: dict[int, Node], number_of: dict[int, int], order: dict[str, int]
     ) -> list[Edge]:
         joined: dict[tuple[int, int], _Cites] = {}
-        for (citing, cited), said in self._cites.items():
+        for (citing, cited), cites in self._cites.items():
             ends = self._works.place(citing), self._works.place(cited)
             if ends[0] not in number_of or ends[1] not in number_of:
                 continue
             pair = number_of[ends[0]], number_of[ends[1]]
             if pair[0] != pair[1]:
-                joined.setdefault(pair, _Cites()).join(said)
+                joined.setdefault(pair, _Cites()).join(cites)
         edges = [
             Edge(
                 nodes[citing].id,
                 nodes[cited].id,
-                tuple(sorted(said.sources)),
-                said.influential,
-                edge_contexts(said.contexts),
+                tuple(sorted(cites.sources)),
+                cites.influential,
+                edge_contexts(cites.contexts),
             )
-            for (citing, cited), said in joined.items()
+            for (citing, cited), cites in joined.items()
         ]
         return sorted(edges, key=lambda one: (order[one.citing], order[one.cited]))
 
@@ -357,9 +357,9 @@ class GraphBuilder:
             from carrel.papers.envelope import as_paper_error
 
             codes = {as_paper_error(one.problem).paper_code for one in problems if one.problem}
-            told = "; ".join(f"{one.source.name}: {one.problem}" for one in problems)
+            failures = "; ".join(f"{one.source.name}: {one.problem}" for one in problems)
             code = codes.pop() if len(codes) == 1 else "NETWORK_ERROR"
-            return PaperError(code, f"no source listed links: {told}", attempts=attempts)
+            return PaperError(code, f"no source listed links: {failures}", attempts=attempts)
         if "deadline" in self._reasons:
             return PaperError("FETCH_TIMEOUT", "the time was up before a source was asked")
         if unresolved is not None:

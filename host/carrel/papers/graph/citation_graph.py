@@ -83,7 +83,7 @@ class Node:
 
     def to_json(self, *, details: bool) -> dict[str, Any]:
         """Returns the node without what is unknown; the abstract only with details."""
-        told: dict[str, Any] = {
+        members: dict[str, Any] = {
             "id": self.id,
             "ids": {one.type: one.id for one in self.ids},
             "url": next((one.url for one in self.ids), None),
@@ -99,8 +99,8 @@ class Node:
             "sources": list(self.sources),
         }
         if details:
-            told["abstract"] = self.abstract
-        return {name: value for name, value in told.items() if value is not None}
+            members["abstract"] = self.abstract
+        return {name: value for name, value in members.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +123,14 @@ class Edge:
 
     def to_json(self, *, details: bool) -> dict[str, Any]:
         """Returns the edge without what is unknown; the sentences only with details."""
-        told: dict[str, Any] = {
+        members: dict[str, Any] = {
             "citing": self.citing, "cited": self.cited, "sources": list(self.sources),
         }  # fmt: skip
         if self.influential is not None:
-            told["influential"] = self.influential
+            members["influential"] = self.influential
         if details and self.contexts:
-            told["contexts"] = list(self.contexts)
-        return told
+            members["contexts"] = list(self.contexts)
+        return members
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class CitationGraph:
 
     def summary(self) -> dict[str, Any]:
         """Returns the members that every format has of a graph."""
-        told: dict[str, Any] = {
+        summary: dict[str, Any] = {
             "root": self.root.id,
             "total_visited": len(self.nodes),
             "total_edges": len(self.edges),
@@ -169,8 +169,8 @@ class CitationGraph:
             "attempts": list(self.attempts),
         }
         if self.notices:
-            told["notices"] = list(self.notices)
-        return told
+            summary["notices"] = list(self.notices)
+        return summary
 
 
 def node_of(merged: MergedWork, depth: int, reached_by: str) -> Node:
@@ -206,8 +206,8 @@ def node_id(work: Work, ids: Sequence[Id]) -> str:
 
 def edge_contexts(contexts: Iterable[str]) -> tuple[str, ...]:
     """Returns the first sentences that cite, each once, with a bounded length."""
-    told = dict.fromkeys(printable(one, _CONTEXT).strip() for one in contexts)
-    return tuple(one for one in told if one)[:_CONTEXTS]
+    sentences = dict.fromkeys(printable(one, _CONTEXT).strip() for one in contexts)
+    return tuple(one for one in sentences if one)[:_CONTEXTS]
 
 
 def is_stub(record: Work) -> bool:
@@ -260,5 +260,7 @@ def _family(work: Work) -> str | None:
 
 
 def _is_open(records: Iterable[Work]) -> bool | None:
-    said = {record.is_oa for record in records} | {True for record in records if record.open_copies}
-    return True if True in said else (False if False in said else None)
+    claims = {record.is_oa for record in records} | {
+        True for record in records if record.open_copies
+    }
+    return True if True in claims else (False if False in claims else None)

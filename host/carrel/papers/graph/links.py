@@ -90,10 +90,10 @@ class _Open:
         """Returns the next question."""
         spec = self.tally.source.spec
         most = ASKED if spec.most is None else min(ASKED, spec.most)
-        told: dict[str, Any] = {"id": self.id.to_json(), "limit": most}
+        arguments: dict[str, Any] = {"id": self.id.to_json(), "limit": most}
         if self.cursor is not None:
-            told["cursor"] = self.cursor
-        return Question(self.tally.source.name, spec.tool, told)
+            arguments["cursor"] = self.cursor
+        return Question(self.tally.source.name, spec.tool, arguments)
 
     def take(self, answer: LinksAnswer) -> None:
         """Takes a page."""
@@ -169,11 +169,11 @@ class LinkSources:
             rounds = [one for one in everything if one.tally is tally]
             if rounds and not any(one.answered for one in rounds):
                 tally.set_aside = True
-        told: list[list[Links]] = [[] for _ in papers]
+        by_paper: list[list[Links]] = [[] for _ in papers]
         for one in everything:
             if one.found:
-                told[one.paper].append(one.result())
-        return told
+                by_paper[one.paper].append(one.result())
+        return by_paper
 
     def attempts(self) -> list[dict[str, Any]]:
         """Returns what each source was asked and answered, as JSON."""

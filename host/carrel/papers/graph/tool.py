@@ -73,12 +73,12 @@ def make_graph_tool(plugins: PluginSet, config: Config) -> PaperTool:
         if known is None:
             recent.put(request, graph)
         kind = arguments.get("format", "json")
-        told = {"ref": request.ref, "format": kind, **graph.summary()}
+        members = {"ref": request.ref, "format": kind, **graph.summary()}
         if kind != "json":
-            return {**told, "text": WRITERS[kind](graph)}
+            return {**members, "text": WRITERS[kind](graph)}
         details = arguments.get("details", False)
         return {
-            **told,
+            **members,
             "nodes": [node.to_json(details=details) for node in graph.nodes],
             "edges": [edge.to_json(details=details) for edge in graph.edges],
         }

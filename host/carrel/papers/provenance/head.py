@@ -22,7 +22,7 @@ def write_head(path: Path, this_hash: str) -> None:
 
 
 def read_head(path: Path) -> str | None:
-    """Returns the hash of the row that the log went to at least; None if it was never said.
+    """Returns the hash of the row that the log went to at least; None if it was never recorded.
 
     Raises:
         ValueError: the file is damaged.

@@ -71,7 +71,7 @@ class LogRow:
     ) -> dict[str, Any]:
         """Returns the whole row with its hash."""
         moment = datetime.fromtimestamp(now, UTC)
-        told = {
+        row = {
             **asdict(self),
             "ts": f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z",
             "ts_seq": sequence,
@@ -79,8 +79,8 @@ class LogRow:
             "schema_version": SCHEMA,
             "prev_hash": previous,
         }
-        told["this_hash"] = row_hash(told)
-        return {name: told[name] for name in MEMBERS}
+        row["this_hash"] = row_hash(row)
+        return {name: row[name] for name in MEMBERS}
 
 
 def row_line(members: Mapping[str, Any]) -> bytes:

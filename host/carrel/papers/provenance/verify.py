@@ -1,7 +1,7 @@
 """Finds rows of the provenance log that were changed, removed, moved or added.
 
 Each file is a chain from GENESIS to its last row. A row whose hash is wrong was changed. Where the
-chain breaks between two rows, the other rows and the sequence numbers of the sessions tell what
+chain breaks between two rows, the other rows and the sequence numbers of the sessions show what
 happened there. That the end was removed is known from the file `NAME.head` beside the log.
 
 Not found: a log that was rewritten from some row on, with hashes, sequence numbers and head.
@@ -98,7 +98,7 @@ class _Row:
     prev: str
     session: str
     sequence: int
-    told: str
+    summary: str
 
 
 def verify_log(path: Path) -> LogReport:
@@ -162,7 +162,7 @@ def _row(line: bytes, number: int) -> _Row:
         return _Row(number, False, "", "", "", 0, "not a row")
     right = _hash(members) == members.get("this_hash") and members.get("schema_version") == SCHEMA
     sequence = members.get("ts_seq")
-    told = " ".join(str(members.get(name)) for name in ("ts", "event", "ref"))
+    summary = " ".join(str(members.get(name)) for name in ("ts", "event", "ref"))
     return _Row(
         number,
         right,
@@ -170,7 +170,7 @@ def _row(line: bytes, number: int) -> _Row:
         str(members.get("prev_hash")),
         str(members.get("session_id")),
         sequence if isinstance(sequence, int) else 0,
-        told[:200],
+        summary[:200],
     )
 
 
@@ -189,7 +189,7 @@ def _hash(members: Mapping[str, Any]) -> str:
 
 
 def _faults_of(rows: list[_Row], name: str) -> list[LogFault]:
-    """Returns the breaks of one file's chain, each with what it tells."""
+    """Returns the breaks of one file's chain, each with what it shows."""
     if all(row.right for row in rows):
         moved = _moved(rows, name)
         if moved is not None:
@@ -214,7 +214,7 @@ def _moved(rows: list[_Row], name: str) -> list[LogFault] | None:
     highest = -1
     for row in rows:
         if place[row.number] < highest:
-            what = f"belongs before rows that precede it: {row.told}"
+            what = f"belongs before rows that precede it: {row.summary}"
             faults.append(LogFault("reordered", name, row.number, what))
         highest = max(highest, place[row.number])
     return faults
@@ -229,7 +229,7 @@ def _breaks(rows: list[_Row], name: str) -> Iterator[LogFault]:
         if index < skip:
             continue
         if not row.right:
-            yield LogFault("changed", name, row.number, f"its hash is not its own: {row.told}")
+            yield LogFault("changed", name, row.number, f"its hash is not its own: {row.summary}")
             if not row.this:
                 expected = rows[index + 1].prev if index + 1 < len(rows) else ""
             elif not _resumes(rows, index, expected):
@@ -262,14 +262,14 @@ def _break(rows: list[_Row], index: int, at: int | None, name: str) -> Iterator[
     elif at < index:
         yield from _added(rows[at + 1 : index], name)
     else:
-        what = f"belongs behind row {rows[at].number}: {rows[index].told}"
+        what = f"belongs behind row {rows[at].number}: {rows[index].summary}"
         yield LogFault("reordered", name, rows[index].number, what)
 
 
 def _added(rows: list[_Row], name: str) -> Iterator[LogFault]:
     for row in rows:
         if row.right:
-            yield LogFault("added", name, row.number, f"is not in the chain: {row.told}")
+            yield LogFault("added", name, row.number, f"is not in the chain: {row.summary}")
 
 
 def _resumes(rows: list[_Row], index: int, expected: str) -> bool:
@@ -283,13 +283,13 @@ def _gap(rows: list[_Row], index: int, name: str) -> LogFault:
     if index and rows[index - 1].session == row.session:
         before = rows[index - 1]
         if before.sequence + 1 == row.sequence:
-            what = f"was changed together with its hash: {before.told}"
+            what = f"was changed together with its hash: {before.summary}"
             return LogFault("changed", name, before.number, what)
         missing = row.sequence - before.sequence - 1
         if missing > 0:
             what = f"{missing} {'row is' if missing == 1 else 'rows are'} missing before it"
-            return LogFault("removed", name, row.number, f"{what}: {row.told}")
-    return LogFault("removed", name, row.number, f"the row before it is missing: {row.told}")
+            return LogFault("removed", name, row.number, f"{what}: {row.summary}")
+    return LogFault("removed", name, row.number, f"the row before it is missing: {row.summary}")
 
 
 def _gaps(rows: list[_Row], name: str, sessions: Mapping[str, int]) -> list[LogFault]:
@@ -300,10 +300,10 @@ def _gaps(rows: list[_Row], name: str, sessions: Mapping[str, int]) -> list[LogF
         before = last.get(row.session)
         if before is not None and row.sequence > before + 1:
             what = f"{row.sequence - before - 1} rows of its session are missing before it"
-            faults.append(LogFault("removed", name, row.number, f"{what}: {row.told}"))
+            faults.append(LogFault("removed", name, row.number, f"{what}: {row.summary}"))
         elif before is not None and row.sequence <= before:
             what = f"its session had the number {row.sequence} before"
-            faults.append(LogFault("added", name, row.number, f"{what}: {row.told}"))
+            faults.append(LogFault("added", name, row.number, f"{what}: {row.summary}"))
         last[row.session] = row.sequence
     return faults
 

@@ -125,8 +125,8 @@ def _require_success(outcome: Outcome, call: Call) -> None:
     if isinstance(outcome, Failure):
         raise NoCopyError(outcome.message, code=outcome.kind.error_code)
     if outcome.status in _ABSENT:
-        told = f"there is none (status {outcome.status})"
-        raise NoCopyError(told, outcome="consulted_no_record", code="not_found")
+        message = f"there is none (status {outcome.status})"
+        raise NoCopyError(message, outcome="consulted_no_record", code="not_found")
     if not 200 <= outcome.status < 300:
         code = "upstream_invalid" if outcome.status < 500 else "upstream_unavailable"
         raise NoCopyError(f"answered with status {outcome.status}", code=code)

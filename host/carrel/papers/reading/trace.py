@@ -97,14 +97,14 @@ class Trace:
             for one in self.attempts
             if one["consulted"] and one["outcome"] != "consulted_resolved"
         ]
-        told = "; ".join(tried[:8]) or "no source that is on has a full text of it"
+        reasons = "; ".join(tried[:8]) or "no source that is on has a full text of it"
         if len(tried) > 8:
-            told += f"; and {len(tried) - 8} more, see attempts"
+            reasons += f"; and {len(tried) - 8} more, see attempts"
         for code in ("RATE_LIMITED", "FETCH_TIMEOUT", "NETWORK_ERROR"):
             if self._transient == {code} or (code == "NETWORK_ERROR" and self._transient):
-                message = f"the text of {shown} could not be fetched, try again later: {told}"
+                message = f"the text of {shown} could not be fetched, try again later: {reasons}"
                 return PaperError(code, message, attempts=self.attempts)
-        message = f"no text of {shown} could be read: {told}{_hint(self.attempts)}"
+        message = f"no text of {shown} could be read: {reasons}{_hint(self.attempts)}"
         return PaperError("TEXT_UNAVAILABLE", message, attempts=self.attempts)
 
 

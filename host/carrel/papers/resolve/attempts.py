@@ -29,7 +29,7 @@ _ANSWERS: Final[Mapping[str, str]] = {
 
 def attempts_of(steps: Iterable[Step]) -> list[dict[str, Any]]:
     """Returns the attempts of a lookup's steps, as JSON."""
-    told = []
+    attempts = []
     for step in steps:
         if step.outcome == "not_asked":
             outcome = _REASONS[step.reason or "no_matching_identifier"]
@@ -37,21 +37,21 @@ def attempts_of(steps: Iterable[Step]) -> list[dict[str, Any]]:
         else:
             outcome = _ANSWERS[step.outcome]
             detail = step.problem.message if step.problem is not None else None
-        told.append(attempt(step.source, outcome, detail))
-    return told
+        attempts.append(attempt(step.source, outcome, detail))
+    return attempts
 
 
 def attempt(source: str, outcome: str, detail: str | None = None) -> dict[str, Any]:
     """Returns one attempt as JSON."""
     assert outcome in ATTEMPT_OUTCOMES, outcome
-    told: dict[str, Any] = {
+    members: dict[str, Any] = {
         "source": source,
         "outcome": outcome,
         "consulted": outcome.startswith("consulted"),
     }
     if detail is not None:
-        told["detail"] = detail
-    return told
+        members["detail"] = detail
+    return members
 
 
 def unresolved(reference: str, item: LookupItem) -> PaperError:
@@ -67,11 +67,11 @@ def unresolved(reference: str, item: LookupItem) -> PaperError:
         return PaperError(code, message, attempts=attempts)
 
     problems = [(step.source, step.problem) for step in steps if step.problem is not None]
-    told = "; ".join(f"{source}: {problem.message}" for source, problem in problems)
+    failures = "; ".join(f"{source}: {problem.message}" for source, problem in problems)
     if problems and item.outcome != "not_found":
         return error(
             _code({problem.code for _, problem in problems}),
-            f"{reference} was not found, and not every source answered: {told}",
+            f"{reference} was not found, and not every source answered: {failures}",
         )
     if any(step.reason == "deadline" for step in steps):
         return error("FETCH_TIMEOUT", f"{reference}: the time was up before every source answered")
@@ -81,7 +81,7 @@ def unresolved(reference: str, item: LookupItem) -> PaperError:
         hint = f": {'; '.join(remedies)}" if remedies else ""
         return error("CAPABILITY_DENIED", f"no plugin that is on resolves {reference}{hint}")
     unknown = f"{reference} is unknown to {', '.join(dict.fromkeys(asked))}"
-    return error("NOT_FOUND", f"{unknown}; {told}" if told else unknown)
+    return error("NOT_FOUND", f"{unknown}; {failures}" if failures else unknown)
 
 
 def _code(codes: set[str]) -> PaperCode:

@@ -33,11 +33,11 @@ def ask_full_texts(
     questions = [
         Question(source.name, source.spec.tool, {"id": one.to_json()}) for source, one in asked
     ]
-    for (source, _), told in zip(asked, ask_all(plugins, questions, call), strict=True):
-        if isinstance(told, CarrelError):
-            yield source, told
+    for (source, _), answer in zip(asked, ask_all(plugins, questions, call), strict=True):
+        if isinstance(answer, CarrelError):
+            yield source, answer
             continue
         try:
-            yield source, read_full_text(told, source.name)
+            yield source, read_full_text(answer, source.name)
         except CarrelError as error:
             yield source, error

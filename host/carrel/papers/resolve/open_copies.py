@@ -80,11 +80,11 @@ def find_open_copies(
         Question(source.name, source.spec.tool, {"ids": [one.to_json()]}) for source, one in asked
     ]
     records: list[Work] = list(merged.records)
-    for (source, one), told in zip(asked, ask_all(plugins, questions, call), strict=True):
+    for (source, one), reply in zip(asked, ask_all(plugins, questions, call), strict=True):
         try:
-            if isinstance(told, CarrelError):
-                raise told
-            answer = read_answers(told.decode(), [one], source.name)[one]
+            if isinstance(reply, CarrelError):
+                raise reply
+            answer = read_answers(reply.decode(), [one], source.name)[one]
         except CarrelError as error:
             attempts.append(attempt(source.name, "consulted_failed", error.message))
             continue

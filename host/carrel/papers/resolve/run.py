@@ -153,11 +153,13 @@ class PaperResolver:
         if not found.has_answer:
             raise no_answer(found)
         if matches:
-            told = "; ".join(
+            candidates = "; ".join(
                 _shown(found.works[match.place].merged) for match in matches[:_CANDIDATES]
             )
             raise PaperError(
-                "AMBIGUOUS", f"the citation may mean: {told}; give an identifier", attempts=attempts
+                "AMBIGUOUS",
+                f"the citation may mean: {candidates}; give an identifier",
+                attempts=attempts,
             )
         shown = printable(citation, 80)
         raise PaperError("NOT_FOUND", f"no work was found that {shown!r} cites", attempts=attempts)

@@ -79,14 +79,14 @@ class SourceAnswer:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the answer as JSON."""
-        told: dict[str, Any] = {"source": self.source, "outcome": self.outcome}
+        members: dict[str, Any] = {"source": self.source, "outcome": self.outcome}
         if self.kinds:
-            told["kinds"] = self.kinds
+            members["kinds"] = self.kinds
         if self.detail is not None:
-            told["detail"] = self.detail
+            members["detail"] = self.detail
         if self.notes:
-            told["notes"] = self.notes
-        return told
+            members["notes"] = self.notes
+        return members
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Retractions:
         Only of retractions and concerns; sources differ in which corrections they list. A source
         that states something graver does not deny what is less.
         """
-        told = []
+        sentences = []
         graver: frozenset[str] = frozenset()
         for status, meant in _STATUSES[:3]:
             saying = [
@@ -147,9 +147,9 @@ class Retractions:
                 and (one.registered & about)
             ]
             if saying and others:
-                said, silent = _names(saying), _names(others)
-                told.append(f"{status} according to {said}; {silent}: no such notice")
-        return told
+                stating, silent = _names(saying), _names(others)
+                sentences.append(f"{status} according to {stating}; {silent}: no such notice")
+        return sentences
 
     @property
     def summary(self) -> str:

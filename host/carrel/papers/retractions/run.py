@@ -142,7 +142,7 @@ class _Check:
         try:
             if isinstance(answer, CarrelError):
                 raise answer
-            told = decode_object(answer, plugin=name, tool=NOTICES)
+            result = decode_object(answer, plugin=name, tool=NOTICES)
         except CarrelError as error:
             if error.error_code != "not_found":
                 own.outcome = "failed"
@@ -151,7 +151,7 @@ class _Check:
             return
         own.outcome, own.detail = "silent", None
         own.registered |= {f"doi:{doi.lower()}"}
-        for one in _objects(told.get("updates"))[:_MOST]:
+        for one in _objects(result.get("updates"))[:_MOST]:
             kind = one.get("type")
             if isinstance(kind, str):
                 notice = Statement(
@@ -163,7 +163,7 @@ class _Check:
                     _text(one.get("source")),
                 )
                 self._state(notice)
-        notes = told.get("notices")
+        notes = result.get("notices")
         for note in notes[:5] if isinstance(notes, list) else ():
             own.notes.append(printable(str(note), 300))
 
@@ -185,10 +185,10 @@ class _Check:
 
     def result(self) -> Retractions:
         """Returns what was collected."""
-        for name, said in self._statements.items():
+        for name, stated in self._statements.items():
             answer = self._answers[name]
-            answer.kinds = list(dict.fromkeys(one.kind for one in said))
-            if said and answer.outcome != "failed":
+            answer.kinds = list(dict.fromkeys(one.kind for one in stated))
+            if stated and answer.outcome != "failed":
                 answer.outcome = "states"
         statements = [one for name in self._answers for one in self._statements.get(name, ())]
         return Retractions(

@@ -34,10 +34,10 @@ def make_retractions_tool(plugins: PluginSet, config: Config) -> PaperTool:
 
     def answer(arguments: Mapping[str, Any], call: Call) -> dict[str, Any]:
         found = check.run(arguments["ref"], call)
-        told: dict[str, Any] = {"ref": arguments["ref"], "ids": found.work.ids.to_json()}
+        result: dict[str, Any] = {"ref": arguments["ref"], "ids": found.work.ids.to_json()}
         if found.work.title:
-            told["title"] = found.work.title
-        told |= {
+            result["title"] = found.work.title
+        result |= {
             "status": found.status,
             "complete": found.complete,
             "summary": found.summary,
@@ -46,8 +46,8 @@ def make_retractions_tool(plugins: PluginSet, config: Config) -> PaperTool:
             "sources": [one.to_json() for one in found.sources],
         }
         if found.notice_of:
-            told["notice_of"] = [one.to_json() for one in found.notice_of]
-        return told
+            result["notice_of"] = [one.to_json() for one in found.notice_of]
+        return result
 
     statements: Schema = {
         "type": "array",

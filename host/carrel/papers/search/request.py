@@ -41,20 +41,20 @@ class SearchRequest:
         some of them.
         """
         most = spec.most if spec.most is not None else self.limit
-        told: dict[str, Any] = {"query": self.query, "limit": min(self.limit, most)}
+        arguments: dict[str, Any] = {"query": self.query, "limit": min(self.limit, most)}
         if "year" in spec.filters:
             if self.year_from is not None:
-                told["year_from"] = self.year_from
+                arguments["year_from"] = self.year_from
             if self.year_to is not None:
-                told["year_to"] = self.year_to
+                arguments["year_to"] = self.year_to
         elif self.year_from is not None or self.year_to is not None:
-            told["limit"] = most
+            arguments["limit"] = most
         if self.open_access:
             if "open_access" in spec.filters:
-                told["open_access"] = True
+                arguments["open_access"] = True
             else:
-                told["limit"] = most
-        return told
+                arguments["limit"] = most
+        return arguments
 
     def accepts_year(self, work: Work) -> bool:
         """Whether the year of publication is in the range; False if it is unknown and asked for."""

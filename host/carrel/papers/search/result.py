@@ -49,16 +49,16 @@ class SourceOutcome:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the outcome as one JSON object."""
-        told: dict[str, Any] = {"source": self.source, "outcome": self.outcome}
+        members: dict[str, Any] = {"source": self.source, "outcome": self.outcome}
         if self.outcome in ("found", "empty"):
-            told["count"] = self.count
+            members["count"] = self.count
         if self.left_out:
-            told["left_out"] = self.left_out
+            members["left_out"] = self.left_out
         for name in ("total", "code", "message", "retry_after_seconds", "notice"):
             value = getattr(self, name)
             if value is not None:
-                told[name] = value
-        return told
+                members[name] = value
+        return members
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +106,12 @@ class SearchResult:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the result as one JSON object."""
-        told: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "works": [one.to_json() for one in self.works],
             "sources": [one.to_json() for one in self.sources],
         }
         if self.hints:
-            told["hints"] = list(self.hints)
+            payload["hints"] = list(self.hints)
         if self.notices:
-            told["notices"] = list(self.notices)
-        return told
+            payload["notices"] = list(self.notices)
+        return payload

@@ -72,10 +72,12 @@ class PaperSearch:
             if one.remedy is not None
         }
         found = _ranked(works, request)
-        told = tuple(
+        all_outcomes = tuple(
             outcomes.get(one.name, SourceOutcome(one.name, "not_chosen")) for one in sources
         )
-        return SearchResult(tuple(found), told, _hints(found, told, request), tuple(notices))
+        return SearchResult(
+            tuple(found), all_outcomes, _hints(found, all_outcomes, request), tuple(notices)
+        )
 
 
 def _require_sound(request: SearchRequest) -> None:
@@ -151,12 +153,12 @@ def _ranked(works: Mapping[str, tuple[Work, ...]], request: SearchRequest) -> li
         for place, work in enumerate(found, 1):
             ranks.setdefault(work, place)
     merged = group([work for found in works.values() for work in found])
-    told = [FoundWork(one, _ranks_of(one, ranks)) for one in merged]
+    ranked = [FoundWork(one, _ranks_of(one, ranks)) for one in merged]
     if request.open_access:
         # After merging: one source may know of a copy that is free to read, and another not.
-        told = [one for one in told if any(is_open(record) for record in one.merged.records)]
-    told.sort(key=lambda one: rank_key(one.merged, one.ranks))
-    return told[: request.limit]
+        ranked = [one for one in ranked if any(is_open(record) for record in one.merged.records)]
+    ranked.sort(key=lambda one: rank_key(one.merged, one.ranks))
+    return ranked[: request.limit]
 
 
 def _ranks_of(merged: MergedWork, ranks: Mapping[Work, int]) -> dict[str, int]:

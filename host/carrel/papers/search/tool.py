@@ -49,11 +49,11 @@ def make_search_tool(plugins: PluginSet, config: Config) -> PaperTool:
         result = search.run(request, call)
         if not result.works and not result.has_answer:
             raise no_answer(result)
-        told = result.to_json()
+        payload = result.to_json()
         if not arguments.get("abstracts", True):
-            for work in told["works"]:
+            for work in payload["works"]:
                 work["work"].pop("abstract", None)
-        return told
+        return payload
 
     return PaperTool(_spec(), answer, limits=host_limits(config, WALL_SECONDS))
 
@@ -66,12 +66,12 @@ def no_answer(result: SearchResult) -> PaperError:
         remedies = "; ".join(f"{one.source}: {one.message}" for one in unready)
         hint = f": {remedies}" if remedies else ""
         return PaperError("CAPABILITY_DENIED", f"no plugin that is on searches works{hint}")
-    told = "; ".join(f"{one.source}: {one.message}" for one in asked)
+    failures = "; ".join(f"{one.source}: {one.message}" for one in asked)
     if all(one.outcome == "rate_limited" for one in asked):
-        return PaperError("RATE_LIMITED", f"every source is rate-limited: {told}")
+        return PaperError("RATE_LIMITED", f"every source is rate-limited: {failures}")
     if all(one.outcome == "timeout" for one in asked):
-        return PaperError("FETCH_TIMEOUT", f"no source answered in time: {told}")
-    return PaperError("NETWORK_ERROR", f"no source answered: {told}")
+        return PaperError("FETCH_TIMEOUT", f"no source answered in time: {failures}")
+    return PaperError("NETWORK_ERROR", f"no source answered: {failures}")
 
 
 def _spec() -> ToolSpec:

@@ -96,22 +96,22 @@ class PaperEntry:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the members of the file; without unknown ones."""
-        told = dict(self.others)
+        members = dict(self.others)
         for name in RESERVED:
             value = getattr(self, name)
             if value is not None and value != ():
-                told[name] = list(value) if isinstance(value, tuple) else value
-        told["authors"] = list(self.authors)
+                members[name] = list(value) if isinstance(value, tuple) else value
+        members["authors"] = list(self.authors)
         own = dict(self.own)
         if self.year is None:
             own["year_unknown"] = True
         else:
             own.pop("year_unknown", None)
         if self.fetched:
-            told[FETCHED] = dict(self.fetched)
+            members[FETCHED] = dict(self.fetched)
         if own:
-            told[OWN] = own
-        return told
+            members[OWN] = own
+        return members
 
     def to_toml(self) -> str:
         """Returns the metadata file's text, in canonical form."""

@@ -52,15 +52,15 @@ def _fetched(
         if kept.get("license") == UNKNOWN_LICENSE and not _is_gap(new.get("license")):
             del kept["license"]
         return {**stored, **new, **kept}
-    told = {**stored, **new}
+    merged = {**stored, **new}
     if new.get("license", UNKNOWN_LICENSE) == UNKNOWN_LICENSE and not _is_gap(
         stored.get("license")
     ):
-        told["license"] = stored["license"]
+        merged["license"] = stored["license"]
     for name in _PERSONS:
         if not _is_gap(stored.get(name)):
-            told[name] = stored[name]
-    return told
+            merged[name] = stored[name]
+    return merged
 
 
 def _own(stored: Mapping[str, Any], new: Mapping[str, Any], *, with_pdf: bool) -> dict[str, Any]:

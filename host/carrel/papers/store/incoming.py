@@ -38,8 +38,8 @@ class IncomingFile:
     Attributes:
         path: the partial file.
         size: bytes so far.
-        validators: what the server's answer said of the file whose beginning is here, as `begin`
-            was told; empty for a new one.
+        validators: what the server's answer stated about the file whose beginning is here, as
+            `begin` received it; empty for a new one.
     """
 
     def __init__(self, path: Path, *, cap: int, magic: bytes) -> None:

@@ -92,14 +92,14 @@ class PaperSummary:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the members that are known."""
-        told: dict[str, Any] = {"key": self.key, "title": self.title}
+        members: dict[str, Any] = {"key": self.key, "title": self.title}
         if self.authors:
-            told["authors"] = list(self.authors)
+            members["authors"] = list(self.authors)
         for name in ("year", "venue", "doi", "arxiv_id", "fetched_at"):
             value = getattr(self, name)
             if value is not None:
-                told[name] = value
-        return {**told, "size_bytes": self.size_bytes, "has_pdf": self.has_pdf}
+                members[name] = value
+        return {**members, "size_bytes": self.size_bytes, "has_pdf": self.has_pdf}
 
 
 class PaperIndex:
@@ -476,11 +476,11 @@ def _shown(entry: PaperEntry) -> tuple[str, float | None]:
     else:
         fetched_at = None
     size = entry.fetched.get("size_bytes", 0)
-    told = [
+    fields = [
         entry.title, entry.authors, entry.year, entry.venue, entry.doi, entry.arxiv_id, fetched_at,
         size if isinstance(size, int) else 0, entry.pdf_path is not None,
     ]  # fmt: skip
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")), moment
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")), moment
 
 
 def _summary(row: tuple[Any, ...]) -> PaperSummary:

@@ -6,7 +6,7 @@
     FOLDER/.partial/KEY.part          a PDF that is being received
 
 Every file is written under a temporary name, flushed and renamed, the PDF before the metadata that
-names it. Several processes may use a folder at once. What cannot be told from the files alone is
+names it. Several processes may use a folder at once. What cannot be known from the files alone is
 not kept anywhere: the search index in the cache folder is made from them.
 """
 

@@ -30,7 +30,7 @@ _TYPES: Final[Mapping[str, str]] = {
     "standard": "standard",
     "thesis": "dissertation",
 }
-#: CSL types that Crossref's words do not tell from articles in journals.
+#: CSL types that Crossref's words do not distinguish from articles in journals.
 _NEWS: Final = frozenset({"article-magazine", "article-newspaper"})
 #: Crossref's type → CSL's.
 _CSL_TYPES: Final[Mapping[str, str]] = {

@@ -262,10 +262,10 @@ def _notes(graph: CitationGraph) -> Iterator[str]:
         yield f'<p class="incomplete">This graph is not complete: {escape(why)}.</p>'
     yield "<p>What each source answered:</p><ul>"
     for one in graph.attempts:
-        told = f"{one['source']}: {one['outcome'].replace('_', ' ')}"
+        line = f"{one['source']}: {one['outcome'].replace('_', ' ')}"
         if one.get("detail"):
-            told += f" ({one['detail']})"
-        yield f'<li dir="auto">{escape(printable(told, 400))}</li>'
+            line += f" ({one['detail']})"
+        yield f'<li dir="auto">{escape(printable(line, 400))}</li>'
     yield "</ul><p>Made with Carrel. This page needs no network and sends nothing.</p>"
 
 
