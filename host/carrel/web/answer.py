@@ -30,7 +30,7 @@ def page_answer(page: ReadPage, arguments: Mapping[str, Any], *, cached: bool) -
         ArgumentError: there is no such section, or `from` is behind the end.
     """
     document = {} if page.document is None else page.document.document
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "url": page.url,
         "content_type": page.media_type if page.document is None else page.document.format,
         "trust": TRUST,
@@ -41,23 +41,23 @@ def page_answer(page: ReadPage, arguments: Mapping[str, Any], *, cached: bool) -
         "domain_category": page.source.category,
         "citation": cite_page(document, page.url, page.day),
     }
-    whole = told["from"] == 0 and "next" not in told and "outline" not in told
-    told["truncated"] = not whole or len(told["text"]) < told["length"] - 1
-    told["tokens"] = estimated_tokens(told["text"])
+    whole = answer["from"] == 0 and "next" not in answer and "outline" not in answer
+    answer["truncated"] = not whole or len(answer["text"]) < answer["length"] - 1
+    answer["tokens"] = estimated_tokens(answer["text"])
     if page.document is None:
-        told["raw"] = True
+        answer["raw"] = True
     else:
-        told["extracted_by"] = page.document.plugin
+        answer["extracted_by"] = page.document.plugin
         if page.in_browser:
-            told["in_browser"] = True
+            answer["in_browser"] = True
         about = _about(page, document)
-        warnings = [*told.pop("warnings", ()), *about.pop("more_warnings")]
-        told |= about | ({"warnings": warnings} if warnings else {})
-        told |= page_links(document, page.url, wanted=bool(arguments.get("links")))
-    marks = find_injections(told["text"], start=told["from"])
+        warnings = [*answer.pop("warnings", ()), *about.pop("more_warnings")]
+        answer |= about | ({"warnings": warnings} if warnings else {})
+        answer |= page_links(document, page.url, wanted=bool(arguments.get("links")))
+    marks = find_injections(answer["text"], start=answer["from"])
     if marks:
-        told["addresses_model"] = marks
-    return {**told, "cached": cached, "age_seconds": int(page.age) if cached else 0}
+        answer["addresses_model"] = marks
+    return {**answer, "cached": cached, "age_seconds": int(page.age) if cached else 0}
 
 
 def _about(page: ReadPage, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _about(page: ReadPage, document: Mapping[str, Any]) -> dict[str, Any]:
         kept = [one for one in statements if not addresses_model(one["value"])]
         left_out += len(statements) - len(kept)
         statements[:] = kept
-    told = {
+    members = {
         "metadata": metadata,
         "structured_data": {name: value for name, value in structured.items() if value},
         "doi": page.doi,
@@ -78,7 +78,7 @@ def _about(page: ReadPage, document: Mapping[str, Any]) -> dict[str, Any]:
     warnings = [page.retraction.warning] if page.retraction.warning else []
     if left_out:
         warnings.append(f"{left_out} statements of the page's tags address a model; left out")
-    return {name: value for name, value in told.items() if value} | {"more_warnings": warnings}
+    return {name: value for name, value in members.items() if value} | {"more_warnings": warnings}
 
 
 def _read(page: ReadPage, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _source(page: ReadPage, arguments: Mapping[str, Any]) -> dict[str, Any]:
     start, most = arguments.get("from", 0), arguments.get("max_length", DEFAULT_LENGTH)
     take_part(page.text, (), start=start, max_chars=1)  # refuses a start behind the end
     text = page.text[start : start + most]
-    told = {"text": text, "from": start}
+    part = {"text": text, "from": start}
     if start + most < len(page.text):
-        told["next"] = start + most
-    return {**told, "length": len(page.text), "tokens": estimated_tokens(text)}
+        part["next"] = start + most
+    return {**part, "length": len(page.text), "tokens": estimated_tokens(text)}

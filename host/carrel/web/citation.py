@@ -73,10 +73,10 @@ def _apa(cited: _Cited) -> str:
     else:
         joined = "".join(names)
     day = f"({_day(cited.parts, month_first=True)})"
-    told = [joined, day, cited.title] if joined else [cited.title, day]
+    elements = [joined, day, cited.title] if joined else [cited.title, day]
     if joined != cited.site:
-        told.append(cited.site)
-    return " ".join(_ended(one) for one in told if one) + f" {cited.url}"
+        elements.append(cited.site)
+    return " ".join(_ended(one) for one in elements if one) + f" {cited.url}"
 
 
 def _mla(cited: _Cited) -> str:
@@ -86,8 +86,8 @@ def _mla(cited: _Cited) -> str:
     day = _day(cited.parts, month_first=False) if cited.parts else ""
     today = _day([accessed.year, accessed.month, accessed.day], month_first=False)
     place = ", ".join(one for one in (cited.site, day, cited.url) if one)
-    told = [_ended(joined) if joined else "", f"“{_ended(cited.title)}”", _ended(place)]
-    return " ".join(one for one in (*told, f"Accessed {today}.") if one)
+    elements = [_ended(joined) if joined else "", f"“{_ended(cited.title)}”", _ended(place)]
+    return " ".join(one for one in (*elements, f"Accessed {today}.") if one)
 
 
 def _item(cited: _Cited) -> dict[str, Any]:

@@ -63,20 +63,20 @@ def read_command(  # noqa: PLR0917 - click passes options by name
         raise ConfigError(['web.hosts is not set; set it to "public-web" to read pages'])
     with session.open(replace(config, by_person=True)) as host, Progress("read") as progress:
         result = host.call("web_read", arguments, on_progress=progress.update)
-    told: dict[str, Any] = result.data
+    page: dict[str, Any] = result.data
     if as_json:
         write_json_text(result.text)
         return OK
-    _show(told, is_markdown=text_format == "markdown" and not raw)
-    facts = [told["url"], told["content_type"], told.get("quality")]
+    _show(page, is_markdown=text_format == "markdown" and not raw)
+    facts = [page["url"], page["content_type"], page.get("quality")]
     complain(f"carrel: {printable('read ' + ', '.join(filter(None, facts)), 1000)}")
     return OK
 
 
-def _show(told: dict[str, Any], *, is_markdown: bool) -> None:
-    text, mark = printable_lines(told["text"]), ""
-    if "next" in told:
-        mark = f"\n[of {told['length']} characters; the next part: --from {told['next']}]\n"
+def _show(page: dict[str, Any], *, is_markdown: bool) -> None:
+    text, mark = printable_lines(page["text"]), ""
+    if "next" in page:
+        mark = f"\n[of {page['length']} characters; the next part: --from {page['next']}]\n"
     if stdout_is_terminal() and is_markdown:
         from carrel.cli.render import show_markdown
 

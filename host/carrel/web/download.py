@@ -80,17 +80,17 @@ def download_page(fetcher: FileFetcher, url: str, most: int, call: Call) -> Down
 def refused_status(url: str, status: int) -> SourceError:
     """Returns the error of a response that is no page."""
     if status in _ABSENT:
-        code, told = "not_found", "there is no such page"
+        code, reason = "not_found", "there is no such page"
     elif status in {401, 402, 403, 407, 451}:
-        code, told = "invalid_document", "the site does not give the page to programs"
+        code, reason = "invalid_document", "the site does not give the page to programs"
     elif status >= 500:
-        code, told = "upstream_unavailable", "the site failed; try again later"
+        code, reason = "upstream_unavailable", "the site failed; try again later"
     else:
-        code, told = "invalid_document", "the site refused the request"
+        code, reason = "invalid_document", "the site refused the request"
     action = "none" if code == "invalid_document" else None
     return SourceError(
         code,
-        f"{url}: {told} (status {status})",
+        f"{url}: {reason} (status {status})",
         plugin="",
         tool=NAME,
         action=action,

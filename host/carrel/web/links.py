@@ -15,7 +15,7 @@ from urllib.parse import urljoin, urlsplit
 
 from carrel.text.printable import printable
 
-#: What is said of a link that pretends.
+#: What is noted about a link that pretends.
 NOTES: Final = (
     "text_names_another_host", "other_letters", "letters_that_look_alike", "user_name_before_host",
     "other_port", "address_in_place_of_a_name",
@@ -64,14 +64,14 @@ def page_links(document: Mapping[str, Any], url: str, *, wanted: bool) -> dict[s
             suspect.append(link)
         if wanted and len(links) < MOST_LINKS:
             links.append(link)
-    told: dict[str, Any] = {
+    members: dict[str, Any] = {
         "link_hosts": [
             {"host": host, "links": count} for host, count in hosts.most_common(MOST_HOSTS)
         ],
         "suspect_links": suspect,
         "links": links,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in members.items() if value}
 
 
 def _link(one: Mapping[str, Any], url: str) -> dict[str, Any] | None:
@@ -98,13 +98,13 @@ def _link(one: Mapping[str, Any], url: str) -> dict[str, Any] | None:
     named = named_host(text)
     if named is not None and not _is_same_site(named, ascii_host):
         notes.append("text_names_another_host")
-    told: dict[str, Any] = {"host": ascii_host}
+    link: dict[str, Any] = {"host": ascii_host}
     if text:
-        told["text"] = text
-    told["url"] = printable(address, 500)
+        link["text"] = text
+    link["url"] = printable(address, 500)
     if notes:
-        told["notes"] = notes
-    return told
+        link["notes"] = notes
+    return link
 
 
 def shown_host(host: str) -> tuple[str, list[str]]:

@@ -66,8 +66,8 @@ def published(document: Mapping[str, Any]) -> str | None:
 def shown_name(person: Mapping[str, Any]) -> str:
     """Returns a person's or an organisation's name in one line."""
     names = [person.get("given"), person.get("family")]
-    told = str(person.get("literal") or " ".join(str(one) for one in names if one))
-    return printable(" ".join(told.split()), 200)
+    name = str(person.get("literal") or " ".join(str(one) for one in names if one))
+    return printable(" ".join(name.split()), 200)
 
 
 def _first(stated: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str | None:

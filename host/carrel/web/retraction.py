@@ -77,11 +77,11 @@ class RetractionNotices:
 
 
 def _gravest(notices: tuple[Update, ...]) -> dict[str, Any] | None:
-    for kind, told in _KINDS:
+    for kind, label in _KINDS:
         for one in notices:
             if one.type.lower().replace("-", "_").replace(" ", "_") != kind:
                 continue
-            status: dict[str, Any] = {"retracted": kind in RETRACTIONS, "kind": told}
+            status: dict[str, Any] = {"retracted": kind in RETRACTIONS, "kind": label}
             more = {"date": one.date, "notice_doi": one.doi, "source": one.source}
             return status | {name: value for name, value in more.items() if value}
     return None

@@ -97,30 +97,30 @@ def _search_tool(searcher: Searcher, config: Config) -> HostTool:
     return WebSearchTool(searcher, config)
 
 
-def found_sources(_arguments: Mapping[str, Any], told: Mapping[str, Any]) -> list[Source]:
+def found_sources(_arguments: Mapping[str, Any], result: Mapping[str, Any]) -> list[Source]:
     """Returns the sources that a result of `web_search` names, for a session of research."""
     from .research.sessions.session import Source
 
-    return [Source(str(one["url"]), str(one["title"])) for one in told["results"]]
+    return [Source(str(one["url"]), str(one["title"])) for one in result["results"]]
 
 
-def graph_sources(_arguments: Mapping[str, Any], told: Mapping[str, Any]) -> list[Source]:
+def graph_sources(_arguments: Mapping[str, Any], result: Mapping[str, Any]) -> list[Source]:
     """Returns the works of a citation graph that have an address, for a session of research."""
     from .research.sessions.session import Source
 
     return [
         Source(str(one["url"]), str(one.get("title", "")))
-        for one in told.get("nodes", ())
+        for one in result.get("nodes", ())
         if "url" in one
     ]
 
 
-def page_source(_arguments: Mapping[str, Any], told: Mapping[str, Any]) -> list[Source]:
+def page_source(_arguments: Mapping[str, Any], result: Mapping[str, Any]) -> list[Source]:
     """Returns the source that a result of `web_read` is, for a session of research."""
     from .research.sessions.session import Source
 
-    title = str(told.get("metadata", {}).get("title", ""))
-    return [Source(str(told["url"]), title, kind=str(told.get("source_type", "")))]
+    title = str(result.get("metadata", {}).get("title", ""))
+    return [Source(str(result["url"]), title, kind=str(result.get("source_type", "")))]
 
 
 class WebReadTool(HostTool):
@@ -138,13 +138,13 @@ class WebReadTool(HostTool):
             raise ArgumentError(["section: a source has no sections; use from, or mode full"])
         plain = arguments.get("format") == "text"
         page, cached = self._reader.read(arguments["url"], call, raw=raw, plain=plain)
-        told = page_answer(page, arguments, cached=cached)
-        return HostAnswer(told, link=source_link(told) if raw else None)
+        data = page_answer(page, arguments, cached=cached)
+        return HostAnswer(data, link=source_link(data) if raw else None)
 
 
-def source_link(told: Mapping[str, Any]) -> LinkOffer:
-    """Returns what is said in place of a large source; a text to read is always inline."""
+def source_link(data: Mapping[str, Any]) -> LinkOffer:
+    """Returns what is sent in place of a large source; a text to read is always inline."""
     members = ("url", "content_type", "trust", "from", "next", "length")
-    facts = {name: told[name] for name in members if name in told}
-    facts["contentSizeBytes"] = len(told["text"].encode("utf-8", "replace"))
-    return LinkOffer(f"Source of {told['url']}", facts)
+    facts = {name: data[name] for name in members if name in data}
+    facts["contentSizeBytes"] = len(data["text"].encode("utf-8", "replace"))
+    return LinkOffer(f"Source of {data['url']}", facts)

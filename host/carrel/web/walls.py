@@ -50,16 +50,16 @@ def require_page(read: ReadDocument, page: DownloadedPage) -> None:
         kind = "empty"
     if kind in _WALLS:
         extra: dict[str, Any] = {"page": kind, "status": page.status}
-        told = _WALLS[kind]
+        description = _WALLS[kind]
         if needs_browser(read):
             extra["needs_browser"] = True
-            told += (
+            description += (
                 ", which its scripts write in a browser; save it in a browser, or let the operator "
                 "set web.browser"
             )
         raise SourceError(
             "invalid_document",
-            f"{url}: the site shows {told}",
+            f"{url}: the site shows {description}",
             plugin="",
             tool=NAME,
             action="none",

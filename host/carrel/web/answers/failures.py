@@ -39,7 +39,7 @@ _MEANINGS: Final[Mapping[Kind, tuple[bool, str]]] = {
     "network": (True, "retry_after_delay"),
     "upstream_unavailable": (True, "try_different_provider"),
 }
-#: Code of `contract/v1/errors.json` → kind. A page's fault is told from a provider's below.
+#: Code of `contract/v1/errors.json` → kind. A page's fault is separated from a provider's below.
 _CODES: Final[Mapping[str, Kind]] = {
     "invalid_arguments": "validation",
     "not_found": "not_found",
@@ -115,7 +115,7 @@ class WebFailure:
 
     def members(self) -> dict[str, Any]:
         """Returns the members of the error object that are known."""
-        told = {
+        members = {
             "kind": self.kind,
             "retryable": self.retryable,
             "retryAfterSeconds": self.retry_after,
@@ -125,7 +125,7 @@ class WebFailure:
             "detail": self.detail,
             "recoveryHint": self.hint,
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in members.items() if value is not None}
 
     def text(self) -> str:
         """Returns the text of a failed result: a line of prose, an empty line, and JSON."""

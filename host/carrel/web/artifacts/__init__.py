@@ -4,7 +4,7 @@
 `research://artifact/{id}`. `carrel.tools.linked` decides which results are kept. A tool allows it
 by returning a `HostAnswer` with a `LinkOffer`:
 
-    >>> HostAnswer(told, link=LinkOffer("Source of https://example.org/", {"contentSizeBytes": 9}))
+    >>> HostAnswer(data, link=LinkOffer("Source of https://example.org/", {"contentSizeBytes": 9}))
 """
 
 from __future__ import annotations

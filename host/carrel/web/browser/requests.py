@@ -89,13 +89,13 @@ class BrowserRequests:
 def _fulfil(
     number: str, status: int, headers: list[tuple[str, str]], body: bytes
 ) -> tuple[str, dict[str, Any]]:
-    told = [{"name": name, "value": value} for name, value in headers]
+    response_headers = [{"name": name, "value": value} for name, value in headers]
     # Every answer came without cookies, so what may read it is nobody's secret.
-    told.append({"name": "access-control-allow-origin", "value": "*"})
+    response_headers.append({"name": "access-control-allow-origin", "value": "*"})
     return "Fetch.fulfillRequest", {
         "requestId": number,
         "responseCode": status,
-        "responseHeaders": told,
+        "responseHeaders": response_headers,
         "body": base64.b64encode(body).decode("ascii"),
     }
 

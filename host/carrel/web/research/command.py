@@ -39,15 +39,15 @@ def export_command(session: Session, session_id: str, verify_links: bool, as_jso
     output: the whole session.
     """
     arguments = {"session_id": session_id, "verify_links": verify_links}
-    told, _ = _called(
+    export, _ = _called(
         session, "research_export", {**arguments, "format": "json" if as_json else "markdown"}
     )
     if as_json:
         import json
 
-        write_json_text(json.dumps(told["document"], ensure_ascii=False))
+        write_json_text(json.dumps(export["document"], ensure_ascii=False))
     else:
-        write_text(printable_lines(told["document"]))
+        write_text(printable_lines(export["document"]))
     return OK
 
 
@@ -64,11 +64,11 @@ def verify_command(session: Session, citation: str, claim: str | None, as_json: 
     Evidence, never a verdict. JSON output: the result of the tool citation_verify.
     """
     arguments = {"citation": citation} | ({"claim": claim} if claim else {})
-    told, text = _called(session, "citation_verify", arguments)
+    evidence, text = _called(session, "citation_verify", arguments)
     if as_json:
         write_json_text(text)
         return OK
-    write_text("\n".join(printable(line, 1000) for line in _evidence(told)) + "\n")
+    write_text("\n".join(printable(line, 1000) for line in _evidence(evidence)) + "\n")
     return OK
 
 
@@ -80,20 +80,20 @@ def audit_command(session: Session, file: Path, as_json: bool) -> int:
     Entries with flags are listed. Evidence, never a verdict: unchecked says nothing against an
     entry. JSON output: the result of the tool bibliography_audit.
     """
-    told, text = _called(session, "bibliography_audit", {"bibliography": _read(file)})
+    report, text = _called(session, "bibliography_audit", {"bibliography": _read(file)})
     if as_json:
         write_json_text(text)
         return OK
-    for one in told["entries"]:
+    for one in report["entries"]:
         if one["flags"]:
             name = one.get("title") or one.get("doi") or one.get("url") or "an entry"
             reason = f": {one['reason']}" if "reason" in one else ""
             line = f"{one['index'] + 1}. {name} [{', '.join(one['flags'])}]{reason}"
             write_text(printable(line, 1000) + "\n")
-    for one in (told.get("skipped_note"), *told.get("unread", ())):
+    for one in (report.get("skipped_note"), *report.get("unread", ())):
         if one:
             complain(f"carrel: {printable(one, 500)}")
-    counts = ", ".join(f"{count} {name}" for name, count in told["summary"].items() if count)
+    counts = ", ".join(f"{count} {name}" for name, count in report["summary"].items() if count)
     complain(f"carrel: {counts or 'no entries'}")
     return OK
 
@@ -107,25 +107,25 @@ def _called(session: Session, tool: str, arguments: dict[str, Any]) -> tuple[Any
     return result.data, result.text
 
 
-def _evidence(told: dict[str, Any]) -> list[str]:
-    lines = [f"{told['verification_status']}, confidence {told['match_confidence']}"]
+def _evidence(evidence: dict[str, Any]) -> list[str]:
+    lines = [f"{evidence['verification_status']}, confidence {evidence['match_confidence']}"]
     for name, label in (("matched_record", "work"), ("possible_match", "perhaps")):
-        record = told.get(name)
+        record = evidence.get(name)
         if record is not None:
             year = f" ({record['year']})" if "year" in record else ""
             lines.append(f"{label}: {record['title']}{year} {record['url']}")
     optional = {
-        "title": told.get("title_match"),
-        "reason": told.get("reason"),
-        "claim": told.get("claim_support"),
+        "title": evidence.get("title_match"),
+        "reason": evidence.get("reason"),
+        "claim": evidence.get("claim_support"),
     }
     lines += [f"{label}: {value}" for label, value in optional.items() if value]
-    notice = told.get("retraction_status")
+    notice = evidence.get("retraction_status")
     if notice is not None:
         day = f", {notice['date']}" if "date" in notice else ""
         lines.append(f"notice: {notice['kind']} according to {notice['source']}{day}")
-    lines += [f"  {sentence}" for sentence in told.get("claim_evidence", ())]
-    return [*lines, *(f"- {one}" for one in told["provenance"])]
+    lines += [f"  {sentence}" for sentence in evidence.get("claim_evidence", ())]
+    return [*lines, *(f"- {one}" for one in evidence["provenance"])]
 
 
 def _read(file: Path) -> str:

@@ -62,7 +62,7 @@ def export_session(
 
 
 def _structured(session: ResearchSession, links: Mapping[str, LinkState] | None) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    document: dict[str, Any] = {
         "session_id": session.id,
         "research_goal": session.goal,
         "started_at": session.started,
@@ -82,18 +82,18 @@ def _structured(session: ResearchSession, links: Mapping[str, LinkState] | None)
         ],
     }
     if session.completed is not None:
-        told["completed_at"] = session.completed
-    return told
+        document["completed_at"] = session.completed
+    return document
 
 
 def _link(links: Mapping[str, LinkState] | None, url: str) -> dict[str, Any]:
     state = (links or {}).get(url)
     if state is None:
         return {}
-    told: dict[str, Any] = {"link_live": state.live} if state.live is not None else {}
+    members: dict[str, Any] = {"link_live": state.live} if state.live is not None else {}
     if state.status is not None:
-        told["http_status"] = state.status
-    return told or {"link_unverified": printable(state.reason, 200)}
+        members["http_status"] = state.status
+    return members or {"link_unverified": printable(state.reason, 200)}
 
 
 def _markdown(

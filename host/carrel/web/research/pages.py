@@ -113,5 +113,5 @@ def _classification(page: ReadPage) -> dict[str, str]:
     """Returns what reading a page found out about its source; empty if it found nothing."""
     source = getattr(page, "source", None)
     names = {"type": "source_type", "authority": "authority_tier", "category": "domain_category"}
-    found = {told: getattr(source, name, None) for name, told in names.items()}
+    found = {member: getattr(source, name, None) for name, member in names.items()}
     return {name: value for name, value in found.items() if isinstance(value, str)}

@@ -130,19 +130,19 @@ class RecordedTool(HostTool):
         address = str(given.get("url", ""))
         counted = {} if self._provider is None else {self._provider: False}
         try:
-            told = self._tool.answer(given, call)
+            result = self._tool.answer(given, call)
         except CarrelError as error:
             if not call.cancelled:
                 self._recorder.record(session_id, (), [(address, web_failure(error))], counted)
             raise
-        data = told.data if isinstance(told, HostAnswer) else told
+        data = result.data if isinstance(result, HostAnswer) else result
         if session_id and data.get("ok") is False:
             failed = PaperError(data["error"]["code"], data["error"]["message"])
             self._recorder.record(session_id, (), [(address, web_failure(failed))], counted)
         elif session_id:
             found = self._sources_of(given, data)
             self._recorder.record(session_id, found, (), dict.fromkeys(counted, True))
-        return told
+        return result
 
     def close(self) -> None:
         """Closes the tool."""

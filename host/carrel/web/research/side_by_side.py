@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
-Told = TypeVar("Told")
+Result = TypeVar("Result")
 
 
 def side_by_side(
     items: Sequence[Item],
-    work: Callable[[Item, Call], Told],
+    work: Callable[[Item, Call], Result],
     call: Call,
     *,
     most: int,
     seconds: float | None = None,
-) -> list[Told | CarrelError]:
+) -> list[Result | CarrelError]:
     """Returns the result for each item, or why there is none, in the order of the items.
 
     What has not ended by the deadline is a `DeadlineExceeded`. The threads are daemons, so that a
@@ -47,7 +47,7 @@ def side_by_side(
     waiting: Queue[int] = Queue()
     for number in range(len(items)):
         waiting.put(number)
-    ended: Queue[tuple[int, Told | CarrelError]] = Queue()
+    ended: Queue[tuple[int, Result | CarrelError]] = Queue()
 
     def run() -> None:
         while True:
@@ -66,8 +66,8 @@ def side_by_side(
 
 
 def _outcome(
-    item: Item, work: Callable[[Item, Call], Told], call: Call, seconds: float | None
-) -> Told | CarrelError:
+    item: Item, work: Callable[[Item, Call], Result], call: Call, seconds: float | None
+) -> Result | CarrelError:
     try:
         with call.part(call.remaining if seconds is None else seconds, _silent) as part:
             part.check()
@@ -80,19 +80,19 @@ def _outcome(
 
 
 def _collected(
-    total: int, ended: Queue[tuple[int, Told | CarrelError]], call: Call
-) -> dict[int, Told | CarrelError]:
+    total: int, ended: Queue[tuple[int, Result | CarrelError]], call: Call
+) -> dict[int, Result | CarrelError]:
     """Returns what has ended by the deadline, by number."""
-    found: dict[int, Told | CarrelError] = {}
+    found: dict[int, Result | CarrelError] = {}
     while len(found) < total:
         require_patience(call)
         try:
-            number, told = ended.get(timeout=max(0.05, min(0.5, call.remaining)))
+            number, outcome = ended.get(timeout=max(0.05, min(0.5, call.remaining)))
         except Empty:
             if not call.remaining:
                 break
             continue
-        found[number] = told
+        found[number] = outcome
         call.progress(len(found), total, f"{len(found)} of {total}")
     require_patience(call)
     return found

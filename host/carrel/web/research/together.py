@@ -158,7 +158,7 @@ def _to_json(
 ) -> dict[str, Any]:
     combined, _ = cut("\n\n".join(_headed(one) for one in read if one.text), request.all_bytes)
     status = "failed" if not read else "partial" if failures else "complete"
-    told: dict[str, Any] = {
+    payload: dict[str, Any] = {
         "query": request.query,
         "status": status,
         "sources": [_source(request, one) for one in read],
@@ -166,18 +166,18 @@ def _to_json(
         "trust": TRUST,
     }
     if failures:
-        told["failures"] = [_failure(url, failure) for url, failure in failures]
+        payload["failures"] = [_failure(url, failure) for url, failure in failures]
     if status == "failed":
-        told["note"] = _note(request, found)
+        payload["note"] = _note(request, found)
         if not found.pages and found.hints is not None:
-            told["hints"] = dict(found.hints)
+            payload["hints"] = dict(found.hints)
     tokens = estimated_tokens(combined)
-    told["size_metadata"] = {
+    payload["size_metadata"] = {
         "total_length": len(combined),
         "estimated_tokens": tokens,
         "size_category": size_category(tokens),
     }
-    return told
+    return payload
 
 
 def _headed(one: _Read) -> str:
@@ -186,7 +186,7 @@ def _headed(one: _Read) -> str:
 
 
 def _source(request: TogetherRequest, one: _Read) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    source: dict[str, Any] = {
         "url": one.page.url,
         "title": printable(one.page.title or one.found.title, 300),
         "content": one.text,
@@ -198,14 +198,14 @@ def _source(request: TogetherRequest, one: _Read) -> dict[str, Any]:
         **(one.page.facts or {}),
     }
     if not request.sources:
-        del told["content"]
+        del source["content"]
     published = one.page.published or one.found.published
     if published:
-        told["published_at"] = published
+        source["published_at"] = published
     if request.claim:
         coverage = cover(request.claim, one.page.text)
-        told |= {"claim_signal": coverage.strongest, "key_sentences": list(coverage.sentences)}
-    return told
+        source |= {"claim_signal": coverage.strongest, "key_sentences": list(coverage.sentences)}
+    return source
 
 
 def _failure(url: str, failure: WebFailure) -> dict[str, Any]:

@@ -111,14 +111,14 @@ def ask(plugins: PluginSet, provider: Provider, order: Order, whole: Call) -> Pr
         CarrelError: the provider's error, or the plugin's.
     """
 
-    def tell(words: str) -> None:
+    def report_progress(words: str) -> None:
         whole.explain(f"{provider.name}: {words}")
 
-    plugin = plugins.plugin(provider.name, on_compile=lambda: tell(COMPILING))
-    call = plugin.new_call(TOOL, lambda _done, _total, words: tell(words))
+    plugin = plugins.plugin(provider.name, on_compile=lambda: report_progress(COMPILING))
+    call = plugin.new_call(TOOL, lambda _done, _total, words: report_progress(words))
     call.deadline = min(call.deadline, whole.deadline, _soon(whole))
     call.refresh = whole.refresh
-    tell("searching")
+    report_progress("searching")
     running = plugin.start_call(TOOL, order.arguments, call)
     forget = whole.on_cancel(call.cancel)
     try:

@@ -68,26 +68,26 @@ def search_command(session: Session, words: tuple[str, ...], as_json: bool, **op
     return OK
 
 
-def _show(told: dict[str, Any]) -> None:
+def _show(result: dict[str, Any]) -> None:
     """Writes the results as a list: title, address, snippet."""
-    if not told["results"]:
-        _explain(told)
+    if not result["results"]:
+        _explain(result)
         return
     if stdout_is_terminal():
-        _show_styled(told)
+        _show_styled(result)
         return
     lines = []
-    for place, one in enumerate(told["results"], start=1):
+    for place, one in enumerate(result["results"], start=1):
         lines += [f"{place}. {one['title']}", f"   {one['url']}"]
         lines += [f"   {text}" for text in _texts(one)]
     write_text("\n".join(lines) + "\n")
 
 
-def _show_styled(told: dict[str, Any]) -> None:
+def _show_styled(result: dict[str, Any]) -> None:
     from carrel.cli.render import console, text
 
     out = console()
-    for place, one in enumerate(told["results"], start=1):
+    for place, one in enumerate(result["results"], start=1):
         out.print(text(f"{place}. {one['title']}", "bold"))
         out.print(text(f"   {one['display_link']}  {one['url']}", "dim"))
         for line in _texts(one):
@@ -105,8 +105,8 @@ def _texts(one: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _explain(told: dict[str, Any]) -> None:
-    hints = told["hints"]
+def _explain(result: dict[str, Any]) -> None:
+    hints = result["hints"]
     complain("carrel: nothing found")
     for one in hints["suggested_actions"]:
         if one["action"] == "remove_filter":

@@ -65,21 +65,21 @@ class WebResult:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the result as the tool's output schema describes it."""
-        told: dict[str, Any] = {
+        members: dict[str, Any] = {
             "title": self.title,
             "url": self.url,
             "snippet": self.snippet,
             "display_link": self.display_link,
         }
         if self.published is not None:
-            told["published"] = self.published
+            members["published"] = self.published
         if self.source is not None:
-            told["source"] = self.source
+            members["source"] = self.source
         if self.reputation is not None:
-            told["source_reputation"] = self.reputation.to_json()
+            members["source_reputation"] = self.reputation.to_json()
         if self.claim_signal is not None:
-            told["claim_signal"] = self.claim_signal
-        return told
+            members["claim_signal"] = self.claim_signal
+        return members
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,12 @@ class SuggestedAction:
 
     def to_json(self) -> dict[str, Any]:
         """Returns an item of `suggested_actions`."""
-        told: dict[str, Any] = {"action": self.action}
+        members: dict[str, Any] = {"action": self.action}
         if self.filter is not None:
-            told["filter"] = self.filter
+            members["filter"] = self.filter
         if self.providers:
-            told["providers"] = list(self.providers)
-        return told
+            members["providers"] = list(self.providers)
+        return members
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class SearchResults:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the result of the tool `web_search`."""
-        told: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "urls": [one.url for one in self.results],
             "query": self.query,
             "result_count": len(self.results),
@@ -186,15 +186,15 @@ class SearchResults:
             "trust": TRUST,
         }
         if self.requested is not None:
-            told["requested_num_results"] = self.requested
+            payload["requested_num_results"] = self.requested
         if self.hints is not None:
-            told["hints"] = self.hints.to_json()
-        return told
+            payload["hints"] = self.hints.to_json()
+        return payload
 
     def meta(self) -> dict[str, Any]:
         """Returns the members of `_meta`: routing and freshness."""
         routing = self.routing
-        told: dict[str, Any] = {
+        meta: dict[str, Any] = {
             "provider_used": routing.provider,
             "providers_attempted": list(routing.attempted),
             "fallback": routing.fallback_reason is not None,
@@ -206,12 +206,12 @@ class SearchResults:
             "freshness": "cached" if self.cached else "fresh",
         }
         if routing.fallback_reason is not None:
-            told["fallback_reason"] = routing.fallback_reason
+            meta["fallback_reason"] = routing.fallback_reason
         if routing.unapplied:
-            told["filters_not_applied"] = list(routing.unapplied)
+            meta["filters_not_applied"] = list(routing.unapplied)
         if routing.lens_hosts is not None:
-            told["lens_hosts"] = routing.lens_hosts
-        return told
+            meta["lens_hosts"] = routing.lens_hosts
+        return meta
 
 
 class Searcher(Protocol):

@@ -51,8 +51,8 @@ class UnknownProviderError(ArgumentError):
 
     def details(self) -> dict[str, Any]:
         """Adds the kind of the failure, and the providers that can be asked."""
-        told: dict[str, Any] = {"kind": "config"}
-        return {**told, "alternatives": list(self._usable)} if self._usable else told
+        details: dict[str, Any] = {"kind": "config"}
+        return {**details, "alternatives": list(self._usable)} if self._usable else details
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,12 @@ class _Attempt:
     seconds: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        members: dict[str, Any] = {
             "provider": self.provider,
             "outcome": self.kind,
             "message": self.message,
         }
-        return told if self.seconds is None else {**told, "retry_after_seconds": self.seconds}
+        return members if self.seconds is None else {**members, "retry_after_seconds": self.seconds}
 
 
 @dataclass(slots=True)
@@ -207,8 +207,8 @@ class Router:
     def _note(self, circuit: Circuit, provider: Provider, error: CarrelError, run: _Run) -> None:
         """Updates the circuit after a failure, and notes the reason."""
         kind = kind_of(error)
-        told = error.details().get("retry_after_seconds")
-        seconds = float(told) if isinstance(told, (int, float)) else None
+        retry_after = error.details().get("retry_after_seconds")
+        seconds = float(retry_after) if isinstance(retry_after, (int, float)) else None
         if kind == "rate_limited":
             circuit.limited(seconds)
             # No call passes before, whatever the provider says.
@@ -277,7 +277,7 @@ def _no_answer(run: _Run, usable: Sequence[str], *, forced: bool) -> SourceError
     worst = min(run.attempts, key=lambda one: _ORDER.index(one.kind))
     meaning = _MEANINGS[worst.kind]
     others = [name for name in usable if name not in run.asked]
-    told = "; ".join(f"{one.provider}: {one.message}" for one in run.attempts)
+    failures = "; ".join(f"{one.provider}: {one.message}" for one in run.attempts)
     advice = ""
     if worst.kind == "rate_limited":
         advice = f"; wait {worst.seconds or _PAUSE:.0f} s"
@@ -293,7 +293,7 @@ def _no_answer(run: _Run, usable: Sequence[str], *, forced: bool) -> SourceError
         extra["retry_after_seconds"] = worst.seconds or _PAUSE
     return SourceError(
         meaning.code,
-        f"no provider answered: {told}{advice}",
+        f"no provider answered: {failures}{advice}",
         plugin=worst.provider,
         tool=NAME,
         retryable=worst.kind in {"rate_limited", "circuit_open", "blocked", "unavailable"},

@@ -85,10 +85,10 @@ class SiteReader:
     def _discussion(self, route: Route, call: Call, plain: bool) -> SitePage:
         """Reads the document that a plugin's tool returns."""
         question = Question(route.plugin, route.tool, dict(route.arguments))
-        [told] = ask_all(self._plugins, [question], call)
-        if isinstance(told, CarrelError):
-            raise told
-        result = decode_object(told, plugin=route.plugin, tool=route.tool)
+        [answer] = ask_all(self._plugins, [question], call)
+        if isinstance(answer, CarrelError):
+            raise answer
+        result = decode_object(answer, plugin=route.plugin, tool=route.tool)
         document = self._documents.render(
             result.get("document"), call, name=route.name, plugin=route.plugin, plain=plain
         )

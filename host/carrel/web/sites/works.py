@@ -52,9 +52,9 @@ def record_document(work: Work, source: str) -> dict[str, Any]:
 
 
 def _person(agent: Any) -> dict[str, Any]:
-    told = agent.to_json()
+    members = agent.to_json()
     names = ("family", "given", "literal", "orcid", "affiliations")
-    return {name: told[name] for name in names if told.get(name)}
+    return {name: members[name] for name in names if members.get(name)}
 
 
 def _statements(work: Work) -> Iterator[tuple[str, str]]:

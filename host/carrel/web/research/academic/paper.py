@@ -38,7 +38,7 @@ def described(merged: MergedWork, source: str, copies: Sequence[OpenCopy]) -> di
         copies: that are free to read, the best first.
     """
     work = merged.work
-    told: dict[str, Any] = {
+    paper: dict[str, Any] = {
         "title": printable(work.title or "untitled", _TITLE),
         "url": url_of(work),
         "source": source,
@@ -51,29 +51,29 @@ def described(merged: MergedWork, source: str, copies: Sequence[OpenCopy]) -> di
         "open_access": True if any(map(is_open, merged.records)) else work.is_oa,
         "is_in_doaj": True if "doaj" in merged.sources else None,
     }
-    told = {name: value for name, value in told.items() if value is not None and value != []}
-    return with_copies(told, copies)
+    paper = {name: value for name, value in paper.items() if value is not None and value != []}
+    return with_copies(paper, copies)
 
 
 def with_copies(paper: dict[str, Any], copies: Sequence[OpenCopy]) -> dict[str, Any]:
     """Returns a paper with the address of its PDF; one that a source gave is kept."""
     pdf = next((one.url for one in copies if one.kind == "pdf"), None)
-    told = dict(paper)
+    enriched = dict(paper)
     if pdf is not None:
-        told.setdefault("pdf_url", pdf)
+        enriched.setdefault("pdf_url", pdf)
     if copies:
-        told |= {"open_access": True, "has_pdf": "pdf_url" in told}
-        told["has_text"] = any(one.kind in {"html", "xml"} for one in copies)
-    return told
+        enriched |= {"open_access": True, "has_pdf": "pdf_url" in enriched}
+        enriched["has_text"] = any(one.kind in {"html", "xml"} for one in copies)
+    return enriched
 
 
 def found_page(page: FoundPage) -> dict[str, Any]:
     """Returns a page of a web search as a paper: title, address and the snippet are known."""
-    told: dict[str, Any] = {"title": printable(page.title, _TITLE), "url": page.url}
-    told["source"] = "web_search"
+    paper: dict[str, Any] = {"title": printable(page.title, _TITLE), "url": page.url}
+    paper["source"] = "web_search"
     if page.snippet:
-        told["abstract"] = shortened(page.snippet)
-    return told
+        paper["abstract"] = shortened(page.snippet)
+    return paper
 
 
 def url_of(work: Work) -> str:

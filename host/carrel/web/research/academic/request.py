@@ -50,7 +50,7 @@ class AcademicRequest:
 
     def filters(self) -> dict[str, Any]:
         """Returns the filters that may have left papers out, by their names."""
-        told = {
+        filters = {
             "year_from": self.year_from,
             "year_to": self.year_to,
             "source": self.source if self.source != "all" else None,
@@ -58,4 +58,4 @@ class AcademicRequest:
             "open_access": self.open_access or None,
             "provider": self.provider,
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in filters.items() if value is not None}

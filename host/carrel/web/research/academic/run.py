@@ -91,14 +91,14 @@ class AcademicSearch:
             age = self._clock() - kept[0]
             if age < FRESH_SECONDS:
                 return kept[1], age
-        told, complete = self._answered(request, call)
+        payload, complete = self._answered(request, call)
         if complete:
             with self._lock:
-                self._kept[key] = self._clock(), told
+                self._kept[key] = self._clock(), payload
                 self._kept.move_to_end(key)
                 while len(self._kept) > _KEPT:
                     self._kept.popitem(last=False)
-        return told, None
+        return payload, None
 
     def providers(self) -> list[str]:
         """Returns the names of the providers that are ready."""
@@ -215,9 +215,9 @@ class AcademicSearch:
         ][: request.num_results]
         if request.full_text:
             self._add_texts(kept, call)
-        told = [paper for paper, _ in kept]
-        mark_doubtful(told)
-        return told
+        results = [paper for paper, _ in kept]
+        mark_doubtful(results)
+        return results
 
     def _add_texts(self, papers: Sequence[tuple[dict[str, Any], FoundWork]], call: Call) -> None:
         """Adds the text of papers in PubMed Central; one that cannot be read has none."""
@@ -262,7 +262,7 @@ class AcademicSearch:
         total: int,
         result: SearchResult | FoundPages,
     ) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "query": request.query,
             "total_results": total,
             "result_count": len(papers),
@@ -271,8 +271,8 @@ class AcademicSearch:
             "trust": TRUST,
         }
         if not papers:
-            told["hints"] = self._hints(request, result)
-        return told
+            payload["hints"] = self._hints(request, result)
+        return payload
 
     def _hints(self, request: AcademicRequest, result: SearchResult | FoundPages) -> dict[str, Any]:
         """Returns why nothing was found, and what may help."""

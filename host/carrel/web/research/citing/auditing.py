@@ -44,7 +44,7 @@ def audit(
     """Returns the evidence about every entry, and counts of the flags.
 
     Identifiers are looked up together. An entry that could not be checked is `unchecked`, which is
-    no evidence against it; `not_found` is only said of an identifier that no source has.
+    no evidence against it; `not_found` is only reported for an identifier that no source has.
 
     Args:
         entries: of the bibliography.
@@ -65,23 +65,23 @@ def audit(
         most=_AT_ONCE,
         seconds=_ENTRY_SECONDS,
     )
-    told = []
+    rows = []
     for number, (entry, evidence) in enumerate(zip(chosen, checked, strict=True)):
         if isinstance(evidence, CarrelError):
             reason = f"it was not checked: {printable(evidence.message, 200)}"
             evidence = Evidence(reason=reason)  # noqa: PLW2901 - what is known of the entry
-        told.append(_to_json(number, entry, evidence))
+        rows.append(_to_json(number, entry, evidence))
     counts = dict.fromkeys(_COUNTS.values(), 0)
-    for one in told:
+    for one in rows:
         for flag in one["flags"]:
             counts[_COUNTS[flag]] += 1
-    sound = sum(not one["flags"] and one.get("title_match") != "mismatch" for one in told)
-    summary = {"total": len(told), **counts, "ok": sound}
+    sound = sum(not one["flags"] and one.get("title_match") != "mismatch" for one in rows)
+    summary = {"total": len(rows), **counts, "ok": sound}
     result: dict[str, Any] = {
         "source": origin,
-        "entry_count": len(told),
+        "entry_count": len(rows),
         "summary": summary,
-        "entries": told,
+        "entries": rows,
         "checked_at": datetime.now(tz=UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "trust": TRUST,
     }
@@ -168,7 +168,7 @@ def _to_json(number: int, entry: AuditEntry, evidence: Evidence) -> dict[str, An
         flags.append("unchecked")
     if evidence.claim is not None and evidence.claim.support == "not_addressed":
         flags.append("mischaracterized")
-    told: dict[str, Any] = {"index": number, "flags": flags}
+    row: dict[str, Any] = {"index": number, "flags": flags}
     optional: dict[str, Any] = {
         "title": printable(entry.title, 300) or None,
         "doi": entry.identifier.id if entry.identifier and entry.identifier.type == "doi" else None,
@@ -180,8 +180,8 @@ def _to_json(number: int, entry: AuditEntry, evidence: Evidence) -> dict[str, An
         "http_status": evidence.http_status,
         "reason": printable(evidence.reason, 500) or None,
     }
-    told |= {name: value for name, value in optional.items() if value is not None}
-    return told | evidence.claim_members(printable(entry.claim, 2000))
+    row |= {name: value for name, value in optional.items() if value is not None}
+    return row | evidence.claim_members(printable(entry.claim, 2000))
 
 
 def _existence(evidence: Evidence) -> bool | None:

@@ -84,11 +84,11 @@ class Evidence:
         """Returns the members about a claim."""
         if self.claim is None:
             return {}
-        told: dict[str, Any] = {"claim": claim, "claim_support": self.claim.support}
+        members: dict[str, Any] = {"claim": claim, "claim_support": self.claim.support}
         if self.claim.sentences:
-            told["claim_evidence"] = list(self.claim.sentences)
+            members["claim_evidence"] = list(self.claim.sentences)
         if self.claim_url is not None:
-            told["claim_source_url"] = self.claim_url
+            members["claim_source_url"] = self.claim_url
         if self.claim.contrast:
-            told["contrast_signal"] = True
-        return told
+            members["contrast_signal"] = True
+        return members

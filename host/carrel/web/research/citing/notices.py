@@ -50,11 +50,11 @@ def _to_json(kind: str, one: Statement) -> dict[str, Any]:
 
 
 def _members(kind: str, day: str | None, doi: str | None, source: str) -> dict[str, Any]:
-    told = {
+    members = {
         "retracted": kind == "retraction",
         "kind": kind,
         "date": day,
         "notice_doi": doi,
         "source": source,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in members.items() if value is not None}

@@ -84,7 +84,7 @@ class CitationVerifier:
         kind, evidence = self.collect(text, call)
         if claim:
             self.add_claim(evidence, claim, _address_in(text), call)
-        told: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "input": printable(citation, 2000),
             "input_type": kind,
             "exists": evidence.exists,
@@ -97,7 +97,7 @@ class CitationVerifier:
                 provider_of(evidence.merged.sources[0]),
                 evidence.merged.work.open_copies,
             )
-            told["matched_record" if evidence.exists else "possible_match"] = record
+            payload["matched_record" if evidence.exists else "possible_match"] = record
         optional = {
             "title_match": evidence.title,
             "retraction_status": evidence.notice,
@@ -105,16 +105,16 @@ class CitationVerifier:
             "detected_doi": evidence.doi,
             "reason": evidence.reason or None,
         }
-        told |= {name: value for name, value in optional.items() if value is not None}
+        payload |= {name: value for name, value in optional.items() if value is not None}
         if claim:
-            told |= evidence.claim_members(claim)
+            payload |= evidence.claim_members(claim)
         else:
-            told |= {
+            payload |= {
                 "claim_check_skipped": True,
                 "claim_check_skipped_reason": "no claim was given, so only existence and notices "
                 "were checked",
             }
-        return {**told, "provenance": evidence.provenance, "trust": TRUST}
+        return {**payload, "provenance": evidence.provenance, "trust": TRUST}
 
     def collect(self, text: str, call: Call) -> tuple[str, Evidence]:
         """Returns how a citation was read, and the evidence about it without that of a claim."""
@@ -242,7 +242,7 @@ class CitationVerifier:
         evidence.provenance.append(f"record from {', '.join(merged.sources)}")
 
     def add_notices(self, evidence: Evidence, reference: str, call: Call) -> None:
-        """Adds what became of a work. Silence of a source that failed is said to be none."""
+        """Adds what became of a work. Silence of a source that failed is reported as none."""
         try:
             found = self._retractions.run(reference, call)
         except CarrelError as error:

@@ -24,7 +24,7 @@ def coverage_of(session: ResearchSession) -> dict[str, Any]:
     """Returns how the sources of a session are spread. It describes, and answers nothing."""
     hosts = Counter(host_of(one.url) for one in session.sources if host_of(one.url))
     total = len(session.sources)
-    told: dict[str, Any] = {
+    coverage: dict[str, Any] = {
         "source_count": total,
         "unique_domains": len(hosts),
         "domain_spread": round(len(hosts) / total, 3) if total else 0.0,
@@ -34,17 +34,17 @@ def coverage_of(session: ResearchSession) -> dict[str, Any]:
         "gaps": [],
     }
     if total < _FEW:
-        told["gaps"].append(f"few sources: {total}")
+        coverage["gaps"].append(f"few sources: {total}")
     if hosts:
         host, count = max(hosts.items(), key=lambda one: (one[1], one[0]))
         if total >= _FEW and count / total > _ONE_SIDED:
-            told["dominant_domain"] = host
-            told["gaps"].append(f"one-sided: {count} of {total} sources are from {host}")
-    if total >= _FEW and set(told["source_types"]) == {"unknown"}:
-        told["gaps"].append("no source is known to be peer-reviewed, official or government")
-    if total and "peer_reviewed" not in told["source_types"]:
-        told["gaps"].append("no peer-reviewed source")
-    return told
+            coverage["dominant_domain"] = host
+            coverage["gaps"].append(f"one-sided: {count} of {total} sources are from {host}")
+    if total >= _FEW and set(coverage["source_types"]) == {"unknown"}:
+        coverage["gaps"].append("no source is known to be peer-reviewed, official or government")
+    if total and "peer_reviewed" not in coverage["source_types"]:
+        coverage["gaps"].append("no peer-reviewed source")
+    return coverage
 
 
 def suggested_queries(session: ResearchSession, coverage: dict[str, Any]) -> list[str]:

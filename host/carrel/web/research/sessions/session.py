@@ -120,12 +120,12 @@ class ResearchSession:
     def superseded(self) -> list[int | None]:
         """Returns for each step the number of the last step that revises it, None without one."""
         revised: dict[int, int] = {}
-        told = []
+        superseding = []
         for one in reversed(self.steps):
-            told.append(revised.get(one.number))
+            superseding.append(revised.get(one.number))
             if one.revises is not None:
                 revised.setdefault(one.revises, one.number)
-        return told[::-1]
+        return superseding[::-1]
 
     def add_sources(self, found: Iterable[Source]) -> None:
         """Adds sources whose address is new, while there is room."""
@@ -158,11 +158,11 @@ class ResearchSession:
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
         """Returns the session of its JSON."""
-        told = {one.name: raw[one.name] for one in fields(cls) if one.name in raw}
-        told["steps"] = [
-            ResearchStep(**{**one, "rejected": tuple(one["rejected"])}) for one in told["steps"]
+        values = {one.name: raw[one.name] for one in fields(cls) if one.name in raw}
+        values["steps"] = [
+            ResearchStep(**{**one, "rejected": tuple(one["rejected"])}) for one in values["steps"]
         ]
-        told["gaps"] = [Gap(**one) for one in told["gaps"]]
-        told["sources"] = [Source(**one) for one in told["sources"]]
-        told["failures"] = [Failed(**one) for one in told["failures"]]
-        return cls(**told)
+        values["gaps"] = [Gap(**one) for one in values["gaps"]]
+        values["sources"] = [Source(**one) for one in values["sources"]]
+        values["failures"] = [Failed(**one) for one in values["failures"]]
+        return cls(**values)

@@ -57,8 +57,8 @@ class SessionStore:
 
     def now(self) -> str:
         """Returns the time in RFC 3339, in whole seconds."""
-        told = datetime.fromtimestamp(self._clock(), tz=UTC).isoformat(timespec="seconds")
-        return told.replace("+00:00", "Z")
+        timestamp = datetime.fromtimestamp(self._clock(), tz=UTC).isoformat(timespec="seconds")
+        return timestamp.replace("+00:00", "Z")
 
     def create(self, goal: str) -> ResearchSession:
         """Returns a new session, which is kept from now on.

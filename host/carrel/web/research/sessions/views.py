@@ -20,7 +20,7 @@ _SOURCES: Final = 50
 
 def step_view(session: ResearchSession, step: ResearchStep) -> dict[str, Any]:
     """Returns a step without unknown members; `superseded_by` is the last step that revises it."""
-    told: dict[str, Any] = {
+    view: dict[str, Any] = {
         "step_number": step.number,
         "description": step.description,
         "reasoning": step.reasoning,
@@ -34,12 +34,12 @@ def step_view(session: ResearchSession, step: ResearchStep) -> dict[str, Any]:
         "timestamp": step.at,
     }
     needed = {"step_number", "description", "timestamp"}
-    return {name: value for name, value in told.items() if value or name in needed}
+    return {name: value for name, value in view.items() if value or name in needed}
 
 
 def step_lines(session: ResearchSession) -> list[dict[str, Any]]:
     """Returns one line for each step."""
-    told = []
+    lines = []
     for step, later in zip(session.steps, session.superseded(), strict=True):
         line: dict[str, Any] = {
             "step_number": step.number,
@@ -49,8 +49,8 @@ def step_lines(session: ResearchSession) -> list[dict[str, Any]]:
         }
         if later is not None:
             line["superseded_by"] = later
-        told.append(line)
-    return told
+        lines.append(line)
+    return lines
 
 
 def progress_view(
@@ -66,7 +66,7 @@ def progress_view(
     """
     if mode not in {"full", "summary"}:
         mode = "full" if len(session.steps) <= FULL_STEPS else "summary"
-    told: dict[str, Any] = {
+    view: dict[str, Any] = {
         "session_id": session.id,
         "response_mode": mode,
         "research_goal": session.goal,
@@ -76,19 +76,19 @@ def progress_view(
         "started_at": session.started,
     }
     if session.completed is not None:
-        told["completed_at"] = session.completed
+        view["completed_at"] = session.completed
     if warning:
-        told["warning"] = warning
+        view["warning"] = warning
     if mode == "full":
-        told["steps"] = step_lines(session)
+        view["steps"] = step_lines(session)
     else:
-        told |= {"summary": summary_of(session), "step_index": step_lines(session)}
-    return {**told, **_details(session), "trust": TRUST}
+        view |= {"summary": summary_of(session), "step_index": step_lines(session)}
+    return {**view, **_details(session), "trust": TRUST}
 
 
 def session_view(session: ResearchSession) -> dict[str, Any]:
     """Returns what `research_session` answers without a step."""
-    told: dict[str, Any] = {
+    view: dict[str, Any] = {
         "session_id": session.id,
         "response_mode": "summary",
         "research_goal": session.goal,
@@ -100,13 +100,13 @@ def session_view(session: ResearchSession) -> dict[str, Any]:
     }
     patterns = repeated_failures(session)
     if patterns:
-        told["error_patterns"] = patterns
+        view["error_patterns"] = patterns
     if session.providers:
-        told["provider_stats"] = {
+        view["provider_stats"] = {
             name: {"attempts": attempts, "successes": successes}
             for name, (attempts, successes) in sorted(session.providers.items())
         }
-    return {**told, "trust": TRUST}
+    return {**view, "trust": TRUST}
 
 
 def summary_of(session: ResearchSession) -> str:
@@ -118,15 +118,15 @@ def summary_of(session: ResearchSession) -> str:
 
 
 def _details(session: ResearchSession) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    details: dict[str, Any] = {
         "last_steps": [step_view(session, one) for one in session.steps[-LAST_STEPS:]]
     }
     if session.gaps:
-        told["gaps"] = [
+        details["gaps"] = [
             {"description": one.description, "found_in_step": one.found_in} for one in session.gaps
         ]
     if session.sources:
-        told["sources"] = [
+        details["sources"] = [
             {
                 "url": one.url,
                 "title": one.title,
@@ -135,4 +135,4 @@ def _details(session: ResearchSession) -> dict[str, Any]:
             }
             for one in session.sources[-_SOURCES:]
         ]
-    return told
+    return details

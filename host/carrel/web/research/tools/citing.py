@@ -130,8 +130,8 @@ def audit_tool(verifier: CitationVerifier, sessions: SessionStore, config: Confi
 
     def answer(arguments: Mapping[str, Any], call: Call) -> dict[str, Any]:
         entries, origin, unread = _entries(arguments, sessions)
-        told = audit(entries, origin, verifier, call)
-        return {**told, "unread": unread[:50]} if unread else told
+        report = audit(entries, origin, verifier, call)
+        return {**report, "unread": unread[:50]} if unread else report
 
     spec = spec_of(
         "bibliography_audit",
@@ -201,8 +201,8 @@ def format_tool(engine: CitationEngine, sessions: SessionStore, config: Config) 
         if not session_id:
             raise ArgumentError(["give one of sources and session_id"])
         session = sessions.get(session_id)
-        told = format_bibliography(session_sources(session), style, engine, call)
-        return {**told, "session_id": session.id}
+        bibliography = format_bibliography(session_sources(session), style, engine, call)
+        return {**bibliography, "session_id": session.id}
 
     spec = spec_of(
         "bibliography_format",

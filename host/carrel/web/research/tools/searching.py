@@ -139,12 +139,12 @@ def academic_tool(
     """Returns `academic_search`."""
 
     def answer(arguments: Mapping[str, Any], call: Call) -> HostAnswer:
-        told, age = search.run(AcademicRequest.of(arguments), call)
-        sources = [_paper_source(one) for one in told["papers"]]
+        payload, age = search.run(AcademicRequest.of(arguments), call)
+        sources = [_paper_source(one) for one in payload["papers"]]
         warning = recorder.record(
-            arguments.get("session_id"), sources, (), {str(told["source"]): True}
+            arguments.get("session_id"), sources, (), {str(payload["source"]): True}
         )
-        data = told if warning is None else {**told, "session_warning": warning}
+        data = payload if warning is None else {**payload, "session_warning": warning}
         return HostAnswer(data, meta=freshness(age, FRESH_SECONDS))
 
     spec = spec_of(
@@ -211,7 +211,7 @@ def together_tool(
 
 
 def together_link(data: Mapping[str, Any]) -> LinkOffer:
-    """Returns what is said in place of a large result of `web_search_and_read`."""
+    """Returns what is sent in place of a large result of `web_search_and_read`."""
     count = len(data["sources"])
     return LinkOffer(
         f"{count} pages about {data['query']!r}",

@@ -181,21 +181,21 @@ def _refined(
         call,
         most=RUN_QUERIES,
     )
-    told: list[dict[str, Any]] = []
+    outcomes: list[dict[str, Any]] = []
     sources: list[Source] = []
     counted: dict[str, bool] = {}
     for query, one in zip(chosen, found, strict=True):
         if isinstance(one, CarrelError):
-            told.append({"query": query, "result_count": 0, "error": one.message})
+            outcomes.append({"query": query, "result_count": 0, "error": one.message})
             continue
         results = [
             {"title": page.title, "url": page.url, "snippet": page.snippet} for page in one.pages
         ]
-        told.append({"query": query, "result_count": len(results), "results": results})
+        outcomes.append({"query": query, "result_count": len(results), "results": results})
         sources += [Source(page.url, page.title) for page in one.pages]
         counted[one.provider or "web"] = True
     recorder.record(session.id, sources, (), counted)
-    more: dict[str, Any] = {"refinement_results": told}
+    more: dict[str, Any] = {"refinement_results": outcomes}
     if len(queries) > RUN_QUERIES:
         more["refinement_note"] = f"{RUN_QUERIES} of {len(queries)} suggested queries were run"
     return more
@@ -250,14 +250,14 @@ def export_tool(sessions: SessionStore, pages: Pages | None, config: Config) -> 
     def answer(arguments: Mapping[str, Any], call: Call) -> HostAnswer:
         session = sessions.get(arguments["session_id"])
         links = _links(session, pages, call) if arguments.get("verify_links") else None
-        told = export_session(
+        export = export_session(
             session,
             arguments.get("format", FORMATS[0]),
             exported_at=sessions.now(),
             principal=current_principal().name,
             links=links,
         )
-        return HostAnswer(told, link=export_link(told))
+        return HostAnswer(export, link=export_link(export))
 
     spec = spec_of(
         "research_export",
@@ -290,7 +290,7 @@ def export_tool(sessions: SessionStore, pages: Pages | None, config: Config) -> 
 
 
 def export_link(data: Mapping[str, Any]) -> LinkOffer:
-    """Returns what is said in place of a large export."""
+    """Returns what is sent in place of a large export."""
     return LinkOffer(f"{data['format']} report: {data['research_goal']}")
 
 
