@@ -239,9 +239,9 @@ def _skipped_lines(report: Report) -> list[str]:
     """Returns one line for each file that was not read."""
     from carrel.text.printable import printable
 
-    told = [("", one) for one in report.skipped]
-    told += [(f"{outcome.name}/", one) for outcome in report.outcomes for one in outcome.skipped]
-    return [printable(f"skipped  {place}{one.name}: {one.reason}", 400) for place, one in told]
+    skipped = [("", one) for one in report.skipped]
+    skipped += [(f"{outcome.name}/", one) for outcome in report.outcomes for one in outcome.skipped]
+    return [printable(f"skipped  {place}{one.name}: {one.reason}", 400) for place, one in skipped]
 
 
 def _summary(report: Report) -> str:
@@ -262,11 +262,11 @@ def _to_json(report: Report) -> dict[str, Any]:
             {"case": one.name, "state": one.state}
             | ({"reason": one.reason} if one.reason else {})
             | ({"diff": list(one.diff)} if one.diff else {})
-            | ({"skipped": _told_skipped(one.skipped)} if one.skipped else {})
+            | ({"skipped": _skipped_json(one.skipped)} if one.skipped else {})
             for one in report.outcomes
         ],
-    } | ({"skipped": _told_skipped(report.skipped)} if report.skipped else {})
+    } | ({"skipped": _skipped_json(report.skipped)} if report.skipped else {})
 
 
-def _told_skipped(skipped: Sequence[Skipped]) -> list[dict[str, str]]:
+def _skipped_json(skipped: Sequence[Skipped]) -> list[dict[str, str]]:
     return [{"file": one.name, "reason": one.reason} for one in skipped]

@@ -114,10 +114,10 @@ def _call(session: Session, tool: str, words: tuple[str, ...], *, as_json: bool)
         with Progress(tool) as progress:
             result = host.call(tool, arguments, on_progress=progress.update)
     show(result, as_json=as_json)
-    return tell_missing(result.data)
+    return report_missing(result.data)
 
 
-def tell_missing(result: Mapping[str, Any]) -> int:
+def report_missing(result: Mapping[str, Any]) -> int:
     """Names on stderr what was asked for and not found; returns 1 when nothing was found."""
     missing = find_missing(result)
     for identifier, reason in missing.told:

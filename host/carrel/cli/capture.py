@@ -74,14 +74,14 @@ def record_fixture(
             except SourceError as error:
                 report = error
             except CarrelError:
-                _tell_failures(folder, capture.failed_exchanges())
+                _report_failures(folder, capture.failed_exchanges())
                 raise
         failed = [] if keep_failure else capture.failed_exchanges()
         if not failed:
             outcome = report or (result.data if result else {})
             capture.finish(asked.tool, asked.arguments, outcome)
     if failed:
-        _tell_failures(folder, failed)
+        _report_failures(folder, failed)
     elif report is None:
         complain(f"carrel: {folder} is a fixture now")
     else:
@@ -93,7 +93,7 @@ def record_fixture(
     return FAILED if failed else OK
 
 
-def _tell_failures(folder: Path, failed: Sequence[str]) -> None:
+def _report_failures(folder: Path, failed: Sequence[str]) -> None:
     """Reports that no fixture was made because requests had no response."""
     if not failed:
         return

@@ -70,22 +70,22 @@ def doctor(
         return fix(clients, agrees=yes, as_json=as_json, env=os.environ)
     if clients or yes:
         raise ArgumentError(["--client and --yes need --fix"])
-    told = examine(session, online=online, env=os.environ)
+    report = examine(session, online=online, env=os.environ)
     if as_json or not stdout_is_terminal():
-        write_json(told)
+        write_json(report)
     else:
-        _show(told)
-    return OK if told["ok"] else FAILED
+        _show(report)
+    return OK if report["ok"] else FAILED
 
 
 def examine(session: Session, *, online: bool, env: Mapping[str, str]) -> dict[str, Any]:
     """Returns the report; `problems` has a sentence for each problem."""
     from carrel.runtime.ffi import INTERFACE, VALUES, VARIABLE
 
-    told: dict[str, Any] = {"ok": False, "problems": [], "environment": _environment(env)}
-    problems: list[str] = told["problems"]
+    report: dict[str, Any] = {"ok": False, "problems": [], "environment": _environment(env)}
+    problems: list[str] = report["problems"]
     problems += unknown_variables(env)
-    told["sandbox"] = {"interface": INTERFACE.name, "reason": INTERFACE.reason}
+    report["sandbox"] = {"interface": INTERFACE.name, "reason": INTERFACE.reason}
     wish = env.get(VARIABLE, "").strip().lower()
     if wish and wish not in VALUES:
         problems.append(f"environment: {VARIABLE} is {wish!r}; it can be {' or '.join(VALUES)}")
@@ -94,31 +94,31 @@ def examine(session: Session, *, online: bool, env: Mapping[str, str]) -> dict[s
     except ConfigError as error:
         where = f"{error.path}: " if error.path else ""
         problems += [f"{where}{fault}" for fault in error.faults]
-        return told
+        return report
     with session.open(config) as host, Progress("examining"):
-        told |= {key: value for key, value in host.health().items() if key != "ok"}
+        report |= {key: value for key, value in host.health().items() if key != "ok"}
         states = list(host.plugins())
-    told["cache"] = _cached(config.cache_dir)
-    problems += _examine_search(config, told)
+    report["cache"] = _cached(config.cache_dir)
+    problems += _examine_search(config, report)
     from carrel.state import examine_store
 
-    told["store"] = examine_store(config)
-    if "problem" in told["store"]:
-        problems.append(f"store {told['store']['problem']}")
+    report["store"] = examine_store(config)
+    if "problem" in report["store"]:
+        problems.append(f"store {report['store']['problem']}")
     problems += plugin_problems(states)
-    problems += folder_problems(told.get("folders", {}))
+    problems += folder_problems(report.get("folders", {}))
     if online:
         from .online import ask_hosts
 
         with Progress("asking the granted hosts") as progress:
-            told["online"] = ask_hosts(config, states, on_progress=progress.update)
+            report["online"] = ask_hosts(config, states, on_progress=progress.update)
         problems += [
             f"{answer['host']} does not answer: {answer['error']}"
-            for answer in told["online"]
+            for answer in report["online"]
             if "error" in answer
         ]
-    told["ok"] = not problems
-    return told
+    report["ok"] = not problems
+    return report
 
 
 def _environment(env: Mapping[str, str]) -> list[str]:
@@ -170,7 +170,7 @@ def unknown_variables(env: Mapping[str, str]) -> list[str]:
     return found
 
 
-def _examine_search(config: Config, told: dict[str, Any]) -> list[str]:
+def _examine_search(config: Config, report: dict[str, Any]) -> list[str]:
     """Adds the providers of web searches: which can be asked; returns what the others lack."""
     if not config.web.search:
         return []
@@ -182,7 +182,7 @@ def _examine_search(config: Config, told: dict[str, Any]) -> list[str]:
         found = find_providers(plugins, config)
     finally:
         plugins.close()
-    told["search"] = [
+    report["search"] = [
         {"name": one.name, "usable": one.remedy is None}
         | ({} if one.remedy is None else {"remedy": one.remedy})
         for one in found
@@ -220,61 +220,61 @@ def _free_bytes(path: Path) -> int | None:
         return None
 
 
-def _notes(told: Mapping[str, Any]) -> list[str]:
+def _notes(report: Mapping[str, Any]) -> list[str]:
     """Returns what is not a problem, and an operator should know."""
     notes = [
         f"{plugin['name']}: {note}"
-        for plugin in told.get("plugins", [])
+        for plugin in report.get("plugins", [])
         for note in plugin.get("notes", [])
     ]
-    return notes + [f"store: {one}" for one in told.get("store", {}).get("advice", [])]
+    return notes + [f"store: {one}" for one in report.get("store", {}).get("advice", [])]
 
 
-def _show(told: Mapping[str, Any]) -> None:
+def _show(report: Mapping[str, Any]) -> None:
     from .render import console, facts, table, text
 
     pairs: list[tuple[str, object]] = [
-        (name, version) for name, version in told.get("versions", {}).items()
+        (name, version) for name, version in report.get("versions", {}).items()
     ]
-    if "versions" in told:
+    if "versions" in report:
         pairs += [
-            ("platform", told.get("platform")),
-            ("configuration", told.get("configuration") or "defaults (no file)"),
-            ("contact address", "set" if told.get("contact_set") else "not set"),
-            ("mode", told.get("mode")),
+            ("platform", report.get("platform")),
+            ("configuration", report.get("configuration") or "defaults (no file)"),
+            ("contact address", "set" if report.get("contact_set") else "not set"),
+            ("mode", report.get("mode")),
         ]
-    pairs += [("environment", ", ".join(told["environment"]) or "nothing set")]
+    pairs += [("environment", ", ".join(report["environment"]) or "nothing set")]
     pairs += [
         (
             f"{name} folder",
             f"{folder['path']} ({'writable' if folder['writable'] else 'NOT writable'})",
         )
-        for name, folder in told.get("folders", {}).items()
+        for name, folder in report.get("folders", {}).items()
     ]
-    if "cache" in told:
-        cache = told["cache"]
+    if "cache" in report:
+        cache = report["cache"]
         compiled, answers = cache["compiled_bytes"], cache["answers_bytes"]
         pairs.append(("cached", f"{compiled:,} bytes compiled, {answers:,} bytes of answers"))
-        pairs.append(("store", "{kind}, {where}".format_map(told["store"])))
-    sandbox = told["sandbox"]
+        pairs.append(("store", "{kind}, {where}".format_map(report["store"])))
+    sandbox = report["sandbox"]
     pairs.append(("wasmtime interface", f"{sandbox['interface']}: {sandbox['reason']}"))
     facts(pairs, title="Carrel")
-    if told.get("plugins"):
+    if report.get("plugins"):
         table(
             ("plugin", "state", "version", "where"),
             [
                 (plugin["name"], plugin["state"], plugin.get("version", ""), plugin["url"])
-                for plugin in told["plugins"]
+                for plugin in report["plugins"]
             ],
             title="Plugins",
         )
-    if told.get("search"):
+    if report.get("search"):
         table(
             ("provider", "state"),
-            [(one["name"], one.get("remedy", "ready")) for one in told["search"]],
+            [(one["name"], one.get("remedy", "ready")) for one in report["search"]],
             title="Web search",
         )
-    if "online" in told:
+    if "online" in report:
         table(
             ("host", "answer"),
             [
@@ -282,17 +282,17 @@ def _show(told: Mapping[str, Any]) -> None:
                     answer["host"],
                     answer.get("error") or f"{answer['status']}, {answer['seconds']:.2f} s",
                 )
-                for answer in told["online"]
+                for answer in report["online"]
             ],
             title="Hosts",
         )
     out = console()
     out.print()
-    for note in _notes(told):
+    for note in _notes(report):
         out.print(text(f"note: {note}", "yellow"))
-    for warning in told.get("warnings", []):
+    for warning in report.get("warnings", []):
         out.print(text(f"not offered: {warning}", "yellow"))
-    for problem in told["problems"]:
+    for problem in report["problems"]:
         out.print(text(f"problem: {problem}", "red"))
-    if told["ok"]:
+    if report["ok"]:
         out.print(text("Everything that was checked works.", "green"))

@@ -165,8 +165,8 @@ def _scalars(name: str, schema: Mapping[str, Any], types: list[Any]) -> Iterator
         above = schema.get("exclusiveMinimum")
         yield from [above + 1] if isinstance(above, (int, float)) else []
     if "string" in types or not types:
-        said = _SUCH_AS.search(str(schema.get("description", "")))
-        yield from [said[1].rstrip(".:")] if said else []
+        match = _SUCH_AS.search(str(schema.get("description", "")))
+        yield from [match[1].rstrip(".:")] if match else []
         yield from [_BY_FORMAT[schema["format"]]] if schema.get("format") in _BY_FORMAT else []
         yield from [near] if isinstance(near, str) else []
         yield from _STRINGS

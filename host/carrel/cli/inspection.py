@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def inspect_plugin(config: Config, entry: PluginConfig, state: PluginState) -> dict[str, Any]:
     """Returns what is known about a plugin, without secrets; for a broken one, less."""
-    told: dict[str, Any] = {
+    inspection: dict[str, Any] = {
         "name": entry.name,
         "url": entry.url,
         "enabled": entry.enabled,
@@ -30,13 +30,13 @@ def inspect_plugin(config: Config, entry: PluginConfig, state: PluginState) -> d
         "notes": [*state.notes],
     }
     if state.error is not None:
-        told["error"] = state.error.to_dict()
-    told["imports"] = _imports(config, entry)
+        inspection["error"] = state.error.to_dict()
+    inspection["imports"] = _imports(config, entry)
     manifest = state.manifest
     if manifest is None:
-        return told
+        return inspection
     items = review(config, entry, manifest)
-    told |= {
+    inspection |= {
         "plugin": manifest.name,
         "version": manifest.version,
         "contract": manifest.contract,
@@ -69,7 +69,7 @@ def inspect_plugin(config: Config, entry: PluginConfig, state: PluginState) -> d
             for one in manifest.formats
         ],
     }
-    return told
+    return inspection
 
 
 def _hosts(manifest: Manifest, state: PluginState) -> list[dict[str, Any]]:
@@ -86,14 +86,14 @@ def _hosts(manifest: Manifest, state: PluginState) -> list[dict[str, Any]]:
 
 
 def _secret(name: str, config: Config, entry: PluginConfig) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": name, "granted": entry.grants_secret(name)}
+    secret: dict[str, Any] = {"name": name, "granted": entry.grants_secret(name)}
     found = find_secret(entry.name, name, builtin=entry.is_builtin)
     if name == "contact":
         is_set = config.fetch.contact is not None or found is not None
-        return {**told, "set": is_set, "from": "CARREL_CONTACT"}
+        return {**secret, "set": is_set, "from": "CARREL_CONTACT"}
     if name == SOFTWARE:
-        return {**told, "set": True, "from": f"plugins.{entry.name}.settings.{SOFTWARE}"}
-    return {**told, "set": found is not None, "from": variable(entry.name, name)}
+        return {**secret, "set": True, "from": f"plugins.{entry.name}.settings.{SOFTWARE}"}
+    return {**secret, "set": found is not None, "from": variable(entry.name, name)}
 
 
 def _imports(config: Config, entry: PluginConfig) -> list[str] | None:
@@ -106,50 +106,50 @@ def _imports(config: Config, entry: PluginConfig) -> list[str] | None:
         return None  # the state's error gives the reason
 
 
-def show_inspection(told: dict[str, Any], file: Path, *, is_configured: bool) -> None:
+def show_inspection(inspection: dict[str, Any], file: Path, *, is_configured: bool) -> None:
     """Prints an inspection for a person.
 
     Args:
-        told: from `inspect_plugin`.
+        inspection: from `inspect_plugin`.
         file: the configuration file, which may not exist.
         is_configured: whether the plugin has an entry in it.
     """
     from .render import facts, lines, table
 
-    lock = {True: "as approved", False: "not what was approved"}.get(told["locked"], "")
+    lock = {True: "as approved", False: "not what was approved"}.get(inspection["locked"], "")
     facts(
         [
             (key, value)
             for key, value in (
-                *((key, told.get(key)) for key in ("url", "digest")),
+                *((key, inspection.get(key)) for key in ("url", "digest")),
                 ("lock", lock),
-                ("enabled", "" if told["enabled"] else "no"),
-                *((key, told.get(key)) for key in _FACTS),
+                ("enabled", "" if inspection["enabled"] else "no"),
+                *((key, inspection.get(key)) for key in _FACTS),
             )
             if value
         ],
-        title=told["name"],
+        title=inspection["name"],
     )
-    if "policy" in told:
+    if "policy" in inspection:
         for kind, title in _TITLES.items():
-            items = _merged(item for item in told["policy"] if item["kind"] == kind)
+            items = _merged(item for item in inspection["policy"] if item["kind"] == kind)
             if items:
                 heading = "identifiers" if kind == "lookup" else kind
                 table((heading, "asked", "granted", "refused"), map(_row, items), title=title)
-        _show_values(told["secrets"])
-        _show_changes(told, file, is_configured=is_configured)
-        if told["in_vain"]:
-            lines(told["in_vain"], title="Granted and not asked for")
-        if told["formats"]:
+        _show_values(inspection["secrets"])
+        _show_changes(inspection, file, is_configured=is_configured)
+        if inspection["in_vain"]:
+            lines(inspection["in_vain"], title="Granted and not asked for")
+        if inspection["formats"]:
             formats = [
                 (one["name"], "bytes" if one["bytes"] else "text", one["description"])
-                for one in told["formats"]
+                for one in inspection["formats"]
             ]
             table(("format", "takes", "document"), formats, title="Formats")
-    if told["notes"]:
-        lines(told["notes"], title="Notes")
-    if told["imports"]:
-        lines(told["imports"], title="Imports")
+    if inspection["notes"]:
+        lines(inspection["notes"], title="Notes")
+    if inspection["imports"]:
+        lines(inspection["imports"], title="Imports")
 
 
 def _show_values(secrets: Sequence[Mapping[str, Any]]) -> None:
@@ -161,15 +161,17 @@ def _show_values(secrets: Sequence[Mapping[str, Any]]) -> None:
         table(("secret", "value", "from the variable"), rows, title="Values of secrets")
 
 
-def _show_changes(told: Mapping[str, Any], file: Path, *, is_configured: bool) -> None:
+def _show_changes(inspection: Mapping[str, Any], file: Path, *, is_configured: bool) -> None:
     """Shows the changes to the configuration file that would grant what is refused."""
     from .remedy import change_inside
     from .render import lines
 
     # A complete grant needs no change, except to slow it down.
-    refused = [item for item in told["policy"] if item["refused"] and item["grant"]]
-    paces = [item for item in told["policy"] if item["kind"] == "pace" and item["grant"]]
-    entry = [] if is_configured else [f'set plugins.{told["name"]}.url = "{told["url"]}"']
+    refused = [item for item in inspection["policy"] if item["refused"] and item["grant"]]
+    paces = [item for item in inspection["policy"] if item["kind"] == "pace" and item["grant"]]
+    entry = (
+        [] if is_configured else [f'set plugins.{inspection["name"]}.url = "{inspection["url"]}"']
+    )
     if refused:
         wanted = [*entry, *(change_inside(item["grant"]) for item in refused)]
         lines(dict.fromkeys(wanted), title=f"To grant what is refused, change {file}")
@@ -211,11 +213,11 @@ def _merged(items: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
     return merged
 
 
-def _joined(told: Sequence[str]) -> str:
+def _joined(rules: Sequence[str]) -> str:
     """Returns the union of several rules; paths below another path are omitted."""
     paths: dict[str, list[str]] = {}
     others: list[str] = []
-    for piece in dict.fromkeys(part for one in told for part in one.split("; ") if part):
+    for piece in dict.fromkeys(part for one in rules for part in one.split("; ") if part):
         found = _REQUESTS.fullmatch(piece)
         if found is None:
             others.append(piece)

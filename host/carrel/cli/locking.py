@@ -45,9 +45,9 @@ def lock_command(
 
     proposals, failed = _propose(session, config, wanted_names(config, names))
     changed = [one for one in proposals if one.lines]
-    told = [{"name": one.name, "changes": one.lines} for one in proposals]
+    plugins = [{"name": one.name, "changes": one.lines} for one in proposals]
     if as_json or not stdout_is_terminal():
-        write_json({"lock": str(config.lock_path), "plugins": told})
+        write_json({"lock": str(config.lock_path), "plugins": plugins})
     else:
         _show(proposals)
     if changed and not (yes or _agreed(changed)):

@@ -29,7 +29,7 @@ class Missing(NamedTuple):
 
 def find_missing(result: Mapping[str, Any]) -> Missing:
     """Returns what a result says is missing; of another result, nothing."""
-    told = [
+    missing = [
         (str(identifier), reason)
         for member, reason in _MEMBERS.items()
         for identifier in _texts(result.get(member))
@@ -37,11 +37,11 @@ def find_missing(result: Mapping[str, Any]) -> Missing:
     items = [one for one in _objects(result.get("items")) if {"given", "outcome"} <= one.keys()]
     if items:  # of `work_lookup`
         lost = [one for one in items if one["outcome"] != "found"]
-        told += [(str(one["given"]), why_not_found(one)) for one in lost]
-        return Missing(told, len(lost) == len(items))
+        missing += [(str(one["given"]), why_not_found(one)) for one in lost]
+        return Missing(missing, len(lost) == len(items))
     # The page of a list can be empty where other pages are not.
     found = result.get("total_results") or any(_objects(value) for value in result.values())
-    return Missing(told, is_all=bool(told) and not found)
+    return Missing(missing, is_all=bool(missing) and not found)
 
 
 def why_not_found(item: Mapping[str, Any]) -> str:

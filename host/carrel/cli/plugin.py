@@ -109,7 +109,7 @@ plugin.add_command(test_command)
 def summary(state: PluginState) -> dict[str, Any]:
     """Returns a summary of a plugin's state."""
     manifest = state.manifest
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": state.name,
         "url": state.url,
         "state": "off" if not state.enabled else "failed" if state.error else "ready",
@@ -122,19 +122,19 @@ def summary(state: PluginState) -> dict[str, Any]:
         "notes": list(state.notes),
     }
     if state.error is not None:
-        told["error"] = state.error.to_dict()
-    return told
+        fields["error"] = state.error.to_dict()
+    return fields
 
 
-def _row(told: dict[str, Any]) -> list[str]:
+def _row(fields: dict[str, Any]) -> list[str]:
     return [
-        told["name"],
-        told["version"] or "",
-        told["state"],
-        str(len(told["tools"])),
-        ", ".join(told["formats"]),
-        ", ".join(told["granted_hosts"]),
-        told["url"],
+        fields["name"],
+        fields["version"] or "",
+        fields["state"],
+        str(len(fields["tools"])),
+        ", ".join(fields["formats"]),
+        ", ".join(fields["granted_hosts"]),
+        fields["url"],
     ]
 
 

@@ -56,14 +56,14 @@ def push_command(
         open_repository(where, settings, on_progress=progress.update) as repository,
     ):
         published = push(package, where, repository)
-    told = {
+    result = {
         "reference": str(where),
         "digest": published.digest,
         "pinned": f"oci://{where.host}/{where.repository}@{published.digest}",
         "wasm_digest": package.wasm_digest,
         "size": package.size,
     }
-    _show(told, title="published", as_json=as_json)
+    _show(result, title="published", as_json=as_json)
     return OK
 
 
@@ -109,7 +109,7 @@ def pull_command(
             max_bytes=config.runtime.max_component_bytes,
             on_progress=progress.update,
         )
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "reference": str(where),
         "digest": artifact.digest,
         "pinned": f"oci://{where.host}/{where.repository}@{artifact.digest}",
@@ -121,8 +121,8 @@ def pull_command(
     }
     if output is not None:
         _write(output, artifact.wasm)
-        told["output"] = str(output)
-    _show(told, title="fetched", as_json=as_json)
+        result["output"] = str(output)
+    _show(result, title="fetched", as_json=as_json)
     return OK
 
 
@@ -220,14 +220,14 @@ def _write(path: Path, data: bytes) -> None:
         raise StorageError(str(path), error.strerror or str(error)) from error
 
 
-def _show(told: dict[str, Any], *, title: str, as_json: bool) -> None:
+def _show(result: dict[str, Any], *, title: str, as_json: bool) -> None:
     if as_json or not stdout_is_terminal():
-        write_json(told)
+        write_json(result)
         return
     from .render import facts
 
-    shown = {key: value for key, value in told.items() if key != "annotations" and value}
-    annotations = told.get("annotations", {})
+    shown = {key: value for key, value in result.items() if key != "annotations" and value}
+    annotations = result.get("annotations", {})
     for name in ("title", "version", "description", "licenses"):
         text = annotations.get(f"org.opencontainers.image.{name}")
         shown |= {name: text} if text else {}

@@ -48,9 +48,9 @@ def part_options(
 
 
 def format_option(
-    formats: Sequence[str] = FORMATS, told: str = "markdown is the default."
+    formats: Sequence[str] = FORMATS, help_text: str = "markdown is the default."
 ) -> Callable[[Decorated], Decorated]:
     """Returns a decorator for `--format` (as `text_format`); the default is the first."""
     return click.option(
-        "--format", "text_format", type=click.Choice(formats), default=formats[0], help=told
+        "--format", "text_format", type=click.Choice(formats), default=formats[0], help=help_text
     )

@@ -50,8 +50,8 @@ def grant_of(error: CarrelError) -> str:
     """
     details = error.details()
     denial: Any = details.get("denial_context")
-    told = denial.get("grant") if isinstance(denial, dict) else details.get("grant")
-    return str(told) if told and told != "none" else ""
+    grant = denial.get("grant") if isinstance(denial, dict) else details.get("grant")
+    return str(grant) if grant and grant != "none" else ""
 
 
 def change(setting: str, file: Path) -> str:

@@ -154,9 +154,9 @@ def facts(
     out = out or console()
     if title:
         out.print(text(title, "bold"))
-    told = [(name, one if isinstance(one, Text) else text(one)) for name, one in pairs]
-    left = max((cell_len(name) for name, _ in told), default=0) + 2
-    for name, value in told:
+    rows = [(name, one if isinstance(one, Text) else text(one)) for name, one in pairs]
+    left = max((cell_len(name) for name, _ in rows), default=0) + 2
+    for name, value in rows:
         label = Text(printable(name, 200), style="dim")
         if left + _longest_word(value) <= out.width:
             grid = Table.grid(padding=(0, 2))

@@ -42,8 +42,8 @@ def read_resource(session: Session, uri: str | None, as_json: bool) -> int:
             resources, templates = list(host.resources()), list(host.resource_templates())
         complain_about_broken_plugins(host, as_json=session.options.json_errors)
     if as_json or not stdout_is_terminal():
-        told = {"resources": _known(resources), "templates": _known(templates)}
-        write_json(told)
+        listing = {"resources": _known(resources), "templates": _known(templates)}
+        write_json(listing)
     else:
         _show_list(resources, templates)
     return OK

@@ -117,8 +117,8 @@ def _show_work(number: int, work: ShownWork, *, in_full: bool) -> None:
 
     def line(parts: Sequence[str], style: str = "", between: str = " · ") -> None:
         if any(parts):
-            told = between.join(part for part in parts if part)
-            paragraph(text(told, style), indent=_INDENT, out=out)
+            joined = between.join(part for part in parts if part)
+            paragraph(text(joined, style), indent=_INDENT, out=out)
 
     more = len(work.authors) - _SHOWN_AUTHORS
     authors = [*work.authors[:_SHOWN_AUTHORS]]
@@ -187,8 +187,8 @@ def _show_rest(data: Mapping[str, Any]) -> None:
     for facet in _list(data.get("facets")):
         if isinstance(facet, dict):
             counts = [one for one in _list(facet.get("values")) if isinstance(one, dict)]
-            told = "; ".join(f"{one.get('value')} {_count(one.get('count'))}" for one in counts)
-            paragraph(f"{facet.get('name')}: {told or 'none'}", out=out)
+            summary = "; ".join(f"{one.get('value')} {_count(one.get('count'))}" for one in counts)
+            paragraph(f"{facet.get('name')}: {summary or 'none'}", out=out)
     for key, value in data.items():
         if key.startswith("next_") and isinstance(value, (int, str)):
             paragraph(text(f"next page: {key.removeprefix('next_')}={value}", "dim"), out=out)

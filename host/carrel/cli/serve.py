@@ -112,16 +112,16 @@ def _report_check(session: Session, surface: str | None, http: str | None, *, as
     from .serve_check import check
 
     with Progress("checking"):
-        told = check(session, surface, http, env=os.environ)
+        report = check(session, surface, http, env=os.environ)
     if as_json or not stdout_is_terminal():
-        write_json(told)
+        write_json(report)
     else:
-        lines = [f"configuration: {told['configuration'] or 'none, the defaults apply'}"]
-        lines += [f"fault: {one}" for one in told["faults"]]
-        lines += [f"warning: {one}" for one in told["warnings"]]
-        lines.append("The server can start." if told["ok"] else _counted(told["faults"]))
+        lines = [f"configuration: {report['configuration'] or 'none, the defaults apply'}"]
+        lines += [f"fault: {one}" for one in report["faults"]]
+        lines += [f"warning: {one}" for one in report["warnings"]]
+        lines.append("The server can start." if report["ok"] else _counted(report["faults"]))
         write_text(printable_lines("\n".join(lines)) + "\n")
-    return OK if told["ok"] else FAILED
+    return OK if report["ok"] else FAILED
 
 
 def _counted(faults: Sequence[str]) -> str:

@@ -120,9 +120,9 @@ def check(
     start = find_start_faults(session, surface, http)
     faults = [*start.faults, *unknown_variables(env)]
     warnings: list[str] = []
-    told: dict[str, Any] = {"ok": False, "configuration": start.path}
+    report: dict[str, Any] = {"ok": False, "configuration": start.path}
     if start.address is not None:
-        told["url"] = start.address.url(start.address.port)
+        report["url"] = start.address.url(start.address.port)
         faults += _port_faults(start.address)
     config = start.config
     if config is not None:
@@ -146,9 +146,9 @@ def check(
                 grants, notes = _grants_and_secrets(config, state)
                 faults += grants
                 warnings += notes
-            told["plugins"] = {state.name: _state_of(state) for state in states}
+            report["plugins"] = {state.name: _state_of(state) for state in states}
     faults = list(dict.fromkeys(faults))
-    return {**told, "ok": not faults, "faults": faults, "warnings": warnings}
+    return {**report, "ok": not faults, "faults": faults, "warnings": warnings}
 
 
 def _tool_faults(host: Host) -> list[str]:

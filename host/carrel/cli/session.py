@@ -194,11 +194,11 @@ class Session:
         config = config or self.config()
         _set_up_log(debug=self.options.debug)
         if config.replay_dir is not None and not self.options.debug:
-            _tell_skipped(config.replay_dir)
+            _warn_of_skipped(config.replay_dir)
         return self._opener(config)
 
 
-def _tell_skipped(folder: Path) -> None:
+def _warn_of_skipped(folder: Path) -> None:
     """Warns on stderr of files in a recording that answer no request."""
     from carrel.errors import StorageError
     from carrel.fetch.recording import Recordings

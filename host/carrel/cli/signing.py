@@ -92,13 +92,13 @@ def sign_command(
         digest = _digest(where, repository)
         name = f"{where.host}/{where.repository}"
         made = sign(repository, digest, private, certificates=certificates, older=legacy, name=name)
-    told = {
+    result = {
         **_named(where, digest),
         "signature": made.digest,
         "layout": "legacy" if legacy else "bundle",
         "key": fingerprint(private.public_key()),
     }
-    _show(told, title="signed", as_json=as_json)
+    _show(result, title="signed", as_json=as_json)
     return OK
 
 
@@ -156,11 +156,11 @@ def verify_command(
         except SignatureError as error:
             report(error, as_json=session.options.json_errors)
             return DENIED
-    told = {
+    result = {
         **_named(where, digest),
         "signer": {"kind": signer.kind, "name": signer.name, "issuer": signer.issuer},
     }
-    _show(told, title="verified", as_json=as_json)
+    _show(result, title="verified", as_json=as_json)
     return OK
 
 
@@ -191,12 +191,12 @@ def generate_command(
     password = _password(f"new password of {private}", twice=True)
     _write_new(private, privatekey.write_private_key(key, password), mode=0o600)
     _write_new(public, privatekey.write_public_key(key), mode=0o644)
-    told = {
+    result = {
         "private_key": str(private),
         "public_key": str(public),
         "key": fingerprint(key.public_key()),
     }
-    _show(told, title="made", as_json=as_json)
+    _show(result, title="made", as_json=as_json)
     return OK
 
 
@@ -310,13 +310,13 @@ def _write_new(path: Path, data: bytes, *, mode: int) -> None:
         file.write(data)
 
 
-def _show(told: dict[str, Any], *, title: str, as_json: bool) -> None:
+def _show(result: dict[str, Any], *, title: str, as_json: bool) -> None:
     if as_json or not stdout_is_terminal():
-        write_json(told)
+        write_json(result)
         return
     from .render import facts
 
-    shown = dict(told)
+    shown = dict(result)
     signer = shown.pop("signer", None)
     if signer:
         shown |= {key: value for key, value in signer.items() if value}

@@ -32,10 +32,10 @@ _OPINIONS = re.compile(r"Cites|Comment(In|On)|SummaryForPatientsIn|AssociatedDat
 
 def standing(item: Mapping[str, Any]) -> str:
     """Returns a line such as `RETRACTED: doi:10.5555/n`; empty for any other work."""
-    told = []
+    statuses = []
     for word, named in _states(item):
-        told.append(f"{word.upper()}: {', '.join(named)}" if named else word.upper())
-    return "; ".join(told)
+        statuses.append(f"{word.upper()}: {', '.join(named)}" if named else word.upper())
+    return "; ".join(statuses)
 
 
 def mark(item: Mapping[str, Any]) -> str:
@@ -50,9 +50,11 @@ def notices(item: Mapping[str, Any]) -> list[str]:
     about one notice are merged into one line.
     """
     lines: dict[str, dict[str, None]] = {}
-    for line, told in _lines(item):
-        lines.setdefault(line, {}).update({told: None} if told else {})
-    return [f"{line} ({'; '.join(told)})" if told else line for line, told in lines.items()]
+    for line, details in _lines(item):
+        lines.setdefault(line, {}).update({details: None} if details else {})
+    return [
+        f"{line} ({'; '.join(details)})" if details else line for line, details in lines.items()
+    ]
 
 
 def _states(item: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:

@@ -42,7 +42,7 @@ def fix(names: Sequence[str], *, agrees: bool, as_json: bool, env: Mapping[str, 
         raise ArgumentError([f"no client was found; name one with --client: {known}"])
     command, arguments = own_command(env)
     as_json = as_json or not stdout_is_terminal()
-    told = []
+    outcomes = []
     for client in chosen:
         one: dict[str, Any] = {"client": client.name, "path": str(client.file(places))}
         try:
@@ -50,13 +50,13 @@ def fix(names: Sequence[str], *, agrees: bool, as_json: bool, env: Mapping[str, 
             one |= _apply(change, agrees=agrees, shows=not as_json)
         except CarrelError as error:
             one |= {"outcome": "failed", "error": error.message}
-        told.append(one)
+        outcomes.append(one)
         if not as_json:
             write_text(printable_lines(f"{client.title}: {_sentence(one)}") + "\n")
-    ok = all(one["outcome"] in {"written", "unchanged"} for one in told)
+    ok = all(one["outcome"] in {"written", "unchanged"} for one in outcomes)
     if as_json:
-        write_json({"ok": ok, "clients": told})
-    if any(one["outcome"] == "not written" for one in told):
+        write_json({"ok": ok, "clients": outcomes})
+    if any(one["outcome"] == "not written" for one in outcomes):
         complain("carrel: nothing was written without a terminal; --yes writes the changes")
     return OK if ok else FAILED
 
@@ -77,15 +77,15 @@ def _apply(change: Change, *, agrees: bool, shows: bool) -> dict[str, Any]:
     return {"outcome": "written", "diff": diff, "backup": None if backup is None else str(backup)}
 
 
-def _sentence(told: Mapping[str, Any]) -> str:
-    path = told["path"]
-    if told["outcome"] == "written":
-        kept = f"; the old file is {told['backup']}" if told["backup"] else ""
+def _sentence(outcome: Mapping[str, Any]) -> str:
+    path = outcome["path"]
+    if outcome["outcome"] == "written":
+        kept = f"; the old file is {outcome['backup']}" if outcome["backup"] else ""
         return f"wrote {path}{kept}. Restart the client."
-    if told["outcome"] == "failed":
-        return f"nothing was written: {told['error']}"
+    if outcome["outcome"] == "failed":
+        return f"nothing was written: {outcome['error']}"
     return {
         "unchanged": f"{path} starts this Carrel already",
         "declined": "nothing was written",
         "not written": "nothing was written",
-    }[told["outcome"]]
+    }[outcome["outcome"]]
