@@ -56,12 +56,12 @@ def _parse_one(text: str) -> CslDate | None:
     match = _EDTF.fullmatch(text.strip())
     if match is None:
         return None
-    told = match["year"].removeprefix("y")
+    year = match["year"].removeprefix("y")
     circa = {"circa": True} if match["circa"] else {}
-    if re.search("[Xxu]", told):
-        low, high = (int(re.sub("[Xxu]", digit, told)) for digit in "09")
+    if re.search("[Xxu]", year):
+        low, high = (int(re.sub("[Xxu]", digit, year)) for digit in "09")
         return {"date-parts": [[low], [high]], **circa}
-    parts = [int(told)]
+    parts = [int(year)]
     month, day = match["month"], match["day"]
     if month and month.isdigit():
         if 21 <= int(month) <= 24 and not day:
@@ -86,18 +86,18 @@ def parse_year(year: str, month: str = "", day: str = "") -> CslDate | None:
         return None
     if len(year) > _MAX_TEXT:
         return {"literal": year}
-    told = parse_edtf(year)
+    date = parse_edtf(year)
     years = _YEARS.fullmatch(year)
     if years:
-        told = {"date-parts": [[int(years[1])], [int(years[2])]]}
-    if told is None:
+        date = {"date-parts": [[int(years[1])], [int(years[2])]]}
+    if date is None:
         about = re.fullmatch(r"(?:c|ca|circa)\.?\s*(\d{3,4})", year, re.IGNORECASE)
         if about:
             return {"date-parts": [[int(about[1])]], "circa": True}
         return {"literal": year}
-    if len(told["date-parts"]) != 1 or len(told["date-parts"][0]) != 1 or "season" in told:
-        return told
-    return {**told, **_month(told["date-parts"][0][0], month.strip(), day.strip())}
+    if len(date["date-parts"]) != 1 or len(date["date-parts"][0]) != 1 or "season" in date:
+        return date
+    return {**date, **_month(date["date-parts"][0][0], month.strip(), day.strip())}
 
 
 def _month(year: int, month: str, day: str) -> CslDate:
@@ -148,9 +148,9 @@ def parse_any(text: str) -> CslDate | None:
     text = " ".join(text.split())
     if len(text) > _MAX_TEXT:
         return {"literal": text}
-    told = parse_edtf(text)
-    if told or not text.strip("/ "):
-        return told
+    date = parse_edtf(text)
+    if date or not text.strip("/ "):
+        return date
     slashed = _SLASHED.fullmatch(text)
     if slashed:
         year, month, day, rest = slashed.groups()
@@ -174,25 +174,25 @@ def date_of(value: object) -> CslDate | None:
     """Returns a date of an item as valid parts, season, circa or literal; None if it has none."""
     if not isinstance(value, dict):
         return parse_any(str(value)) if isinstance(value, str | int) and value else None
-    told = value.get("date-parts") or [value.get(name) for name in ("year", "month", "day")]
-    if isinstance(told, list) and told and not isinstance(told[0], list):
-        told = [told]  # `[2019, 5]`
-    parts = _valid_parts(told)
+    raw_parts = value.get("date-parts") or [value.get(name) for name in ("year", "month", "day")]
+    if isinstance(raw_parts, list) and raw_parts and not isinstance(raw_parts[0], list):
+        raw_parts = [raw_parts]  # `[2019, 5]`
+    parts = _valid_parts(raw_parts)
     if parts:
         date: CslDate = {"date-parts": parts}
         season = str(value.get("season") or "").lower()
         number = _SEASONS.get(season, int(season) if season.isdecimal() and len(season) < 3 else 0)
-        number = number or _season_in(told)
+        number = number or _season_in(raw_parts)
         if 1 <= number <= 4 and len(parts) == 1:
             date["season"] = number
         if value.get("circa") not in {None, False, "", "0", "false"}:
             date["circa"] = True
         return date
     for name in ("raw", "edtf", "literal"):
-        told = value.get(name)
-        if isinstance(told, str) and told.strip():
-            found = parse_any(told) if name != "literal" else None
-            return found or {"literal": " ".join(told.split())}
+        text = value.get(name)
+        if isinstance(text, str) and text.strip():
+            found = parse_any(text) if name != "literal" else None
+            return found or {"literal": " ".join(text.split())}
     return None
 
 
@@ -208,10 +208,10 @@ def _valid_parts(value: object) -> list[list[int]]:
     for one in value if isinstance(value, list) else ():
         numbers: list[int] = []
         for part in one if isinstance(one, list) else ():
-            told = str(part).strip()
-            if not re.fullmatch(r"-?\d{1,6}", told):
+            text = str(part).strip()
+            if not re.fullmatch(r"-?\d{1,6}", text):
                 break
-            numbers.append(int(told))
+            numbers.append(int(text))
         if numbers[:1] == [0] and found:
             numbers = list(_OPEN)
         elif len(numbers) > 1 and not 1 <= numbers[1] <= 12:

@@ -43,5 +43,7 @@ def _decoded(data: bytes) -> tuple[str, str]:
         return data.decode("utf-8"), ""
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        told = f"byte {error.start} on line {line} is not UTF-8; the text was read as Windows-1252"
-        return data.decode("cp1252", errors="replace"), told
+        warning = (
+            f"byte {error.start} on line {line} is not UTF-8; the text was read as Windows-1252"
+        )
+        return data.decode("cp1252", errors="replace"), warning

@@ -63,13 +63,13 @@ def _tag(key: str) -> str:
 
 def _source(item: Item, key: str) -> str:
     kind = str(format_type("word", item))
-    told: dict[str, str] = {}
+    elements: dict[str, str] = {}
     for name, text in _texts(item, kind):
         line = one_line(_TAGS.sub("", text))
-        if line and name not in told:
-            told[name] = f"<b:{name}>{xml_escaped(line)}</b:{name}>"
+        if line and name not in elements:
+            elements[name] = f"<b:{name}>{xml_escaped(line)}</b:{name}>"
     tag = f"<b:Tag>{xml_escaped(key)}</b:Tag><b:SourceType>{kind}</b:SourceType>"
-    return tag + _authors(item, kind) + "".join(told.values())
+    return tag + _authors(item, kind) + "".join(elements.values())
 
 
 def _texts(item: Item, kind: str) -> Iterator[tuple[str, str]]:

@@ -49,7 +49,7 @@ def item_from_work(work: Work, key: str | None = None) -> Item:
 
 def _identifiers(work: Work) -> dict[str, str]:
     ids = work.ids
-    told = {
+    variables = {
         "DOI": ids.doi,
         "PMID": ids.pmid,
         "PMCID": ids.pmcid,
@@ -59,11 +59,11 @@ def _identifiers(work: Work) -> dict[str, str]:
         "ISBN": ", ".join(ids.isbn),
         "keyword": ", ".join(work.subjects),
     }
-    return {key: one_line(value) for key, value in told.items() if value}
+    return {key: one_line(value) for key, value in variables.items() if value}
 
 
 def _name(agent: Agent) -> dict[str, str]:
     if agent.literal or not agent.family:
         return {"literal": one_line(agent.literal or agent.given or "")}
-    told = {"family": one_line(agent.family)}
-    return {**told, "given": one_line(agent.given)} if agent.given else told
+    name = {"family": one_line(agent.family)}
+    return {**name, "given": one_line(agent.given)} if agent.given else name

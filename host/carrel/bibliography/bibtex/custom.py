@@ -27,11 +27,11 @@ def read_custom(item: Item, source: str, unknown: Mapping[str, str]) -> None:
     custom: dict[str, Any] = {}
     if source:
         try:
-            told = json.loads(source)
+            parsed = json.loads(source)
         except (ValueError, RecursionError):
-            told = None
-        if isinstance(told, dict):
-            custom = told
+            parsed = None
+        if isinstance(parsed, dict):
+            custom = parsed
         else:
             unknown = {**unknown, "carrel": source}
     if unknown:

@@ -128,9 +128,9 @@ def _plain(text: str, protect: re.Pattern[str] | None) -> str:
     pieces = []
     for word in protect.finditer(text):
         pieces.append(_SPECIAL.sub(_escape, text[end : word.start()]))
-        told = _SPECIAL.sub(_escape, word[0])
+        escaped_word = _SPECIAL.sub(_escape, word[0])
         kept = word[0].islower() or (_starts_line(text, word) and word[0][1:].islower())
-        pieces.append(told if kept else f"{{{told}}}")
+        pieces.append(escaped_word if kept else f"{{{escaped_word}}}")
         end = word.end()
     pieces.append(_SPECIAL.sub(_escape, text[end:]))
     return "".join(pieces)

@@ -222,8 +222,8 @@ class BibtexText:
             comma = re.compile(r"\s*,").match(self.text, place, block.end)
             place = comma.end() if comma else place
             gap = f"{self._line_end}  "
-            told = f",{gap}".join(f"{name} = {{{value}}}" for name, value in fields)
-            return place, place, f"{'' if comma else ','}{gap}{told}{self._line_end}"
+            inserted = f",{gap}".join(f"{name} = {{{value}}}" for name, value in fields)
+            return place, place, f"{'' if comma else ','}{gap}{inserted}{self._line_end}"
         last = block.fields[-1]
         gap = self._gap(block)
         equals = self.text[last.start + len(last.name) : last.value_start]
@@ -250,14 +250,14 @@ def _fields(item: Item, present: Mapping[str, BibtexField], *, biblatex: bool) -
     style = "date" in present if present.keys() & set(_DATES) else biblatex
     for name in _DATES:
         found.pop(name, None)
-    told = dict(issued_fields(date_of(item.get("issued")), biblatex=style))
-    if "year" in told and "date" in present and "year" not in present:
-        told["date"] = told.pop("year")
+    replacements = dict(issued_fields(date_of(item.get("issued")), biblatex=style))
+    if "year" in replacements and "date" in present and "year" not in present:
+        replacements["date"] = replacements.pop("year")
     languages = {"langid", "language"} & found.keys()
     for name in languages:
         other = "langid" if present.keys() & {"langid", "hyphenation"} else "language"
-        told[other] = found.pop(name)
-    return found | {name: value for name, value in told.items() if value}
+        replacements[other] = found.pop(name)
+    return found | {name: value for name, value in replacements.items() if value}
 
 
 def _existing(name: str, by_name: Mapping[str, BibtexField]) -> BibtexField | None:

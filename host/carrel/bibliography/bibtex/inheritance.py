@@ -67,10 +67,10 @@ def _with_data(value: str, by_key: Mapping[str, RawEntry]) -> str:
         data = by_key.get(match[1].lower())
         if data is None or data.kind != "xdata" or match[2] not in data.fields:
             return match[0]
-        told = data.fields[match[2]]
+        referenced = data.fields[match[2]]
         if match[3] is None:
-            return told
-        parts = re.split(r"\s+and\s+", told)
+            return referenced
+        parts = re.split(r"\s+and\s+", referenced)
         place = int(match[3]) - 1
         return parts[place] if place < len(parts) else match[0]
 

@@ -353,8 +353,8 @@ def _formula_as_text(source: str) -> str | None:
 
 
 def _accented_symbol(found: re.Match[str]) -> str:
-    told = found[2] or found[3]
-    letter = told if told.isdigit() else _math_symbol(told[1:])
+    base = found[2] or found[3]
+    letter = base if base.isdigit() else _math_symbol(base[1:])
     return f"\\text{{{letter}{ACCENTS[found[1]]}}}" if letter else found[0]
 
 

@@ -139,18 +139,18 @@ def _balanced(source: str) -> str:
 
 
 def _read_extended(source: str) -> CslName:
-    told: dict[str, str] = {}
+    parts: dict[str, str] = {}
     for part in _split_at_commas(source):
         match = _PART.fullmatch(part)
         if match:
-            told[match[1].lower()] = match[2].strip().strip('"')
-    name = {key: _text(told[key]) for key in ("family", "given") if told.get(key)}
-    if told.get("prefix"):
-        dropping = told.get("useprefix", "true").lower() == "false"
-        name["dropping-particle" if dropping else "non-dropping-particle"] = _text(told["prefix"])
-    if told.get("suffix"):
-        name["suffix"] = _text(told["suffix"])
-    if set(name) == {"family"} and _is_one_group(told["family"]):
+            parts[match[1].lower()] = match[2].strip().strip('"')
+    name = {key: _text(parts[key]) for key in ("family", "given") if parts.get(key)}
+    if parts.get("prefix"):
+        dropping = parts.get("useprefix", "true").lower() == "false"
+        name["dropping-particle" if dropping else "non-dropping-particle"] = _text(parts["prefix"])
+    if parts.get("suffix"):
+        name["suffix"] = _text(parts["suffix"])
+    if set(name) == {"family"} and _is_one_group(parts["family"]):
         return {"literal": name["family"]}
     return name
 
@@ -206,15 +206,15 @@ def prefix_of(family: str) -> bool:
 
 def _written_extended(name: CslName, particle: str) -> str:
     parts = [("family", name["family"]), ("given", name.get("given", "")), ("prefix", particle)]
-    told = [f"{key}={_quoted(text)}" for key, text in parts if text]
+    pairs = [f"{key}={_quoted(text)}" for key, text in parts if text]
     if name.get("suffix"):
-        told.append(f"suffix={_quoted(name['suffix'])}")
-    return ", ".join([*told, "useprefix=false"])
+        pairs.append(f"suffix={_quoted(name['suffix'])}")
+    return ", ".join([*pairs, "useprefix=false"])
 
 
 def _quoted(text: str) -> str:
-    told = escaped(text)
-    return f"{{{told}}}" if re.search(r"[,=\"]|\band\b", told, re.IGNORECASE) else told
+    value = escaped(text)
+    return f"{{{value}}}" if re.search(r"[,=\"]|\band\b", value, re.IGNORECASE) else value
 
 
 def _is_lower(text: str) -> bool:

@@ -69,17 +69,17 @@ def entries_of(
         line = lines.of(block.start)
         label = block.key or f"record {number}"
         first = first_lines.setdefault(block.key or label, line)
-        told = [_problem(block, entry), *notes]
+        problems = [_problem(block, entry), *notes]
         if first != line:
-            told.append(f"its key is that of the entry on line {first}; both were read")
+            problems.append(f"its key is that of the entry on line {first}; both were read")
         if block.kind != "xdata" and (entry.fields or not block.problem):
             try:
                 item = item_of(block.key, inherit(entry, by_key))
             except (RecursionError, ValueError, OverflowError) as error:
-                told.append(f"a value cannot be decoded: {error}")
+                problems.append(f"a value cannot be decoded: {error}")
             else:
                 found.append((block, Entry(item, label, line)))
-        unread += [Unread(label, line, one) for one in told if one]
+        unread += [Unread(label, line, one) for one in problems if one]
     return found, unread
 
 

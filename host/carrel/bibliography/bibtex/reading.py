@@ -92,14 +92,14 @@ def _put(item: Item, name: str, value: str) -> None:
 
 
 def _type_of(kind: str, fields: Mapping[str, str]) -> str:
-    told = decode_latex(fields.get("entrysubtype", "")).lower()
-    if told:
+    subtype = decode_latex(fields.get("entrysubtype", "")).lower()
+    if subtype:
         from carrel.bibliography.item import TYPES
 
         subtypes = {"magazine": "article-magazine", "newspaper": "article-newspaper"}
-        told = subtypes.get(told, told)
-        if told in TYPES:
-            return told
+        subtype = subtypes.get(subtype, subtype)
+        if subtype in TYPES:
+            return subtype
     found = csl_type("bibtex", kind) or "document"
     if kind == "unpublished" and fields.get("eprint"):
         return "article"
@@ -250,8 +250,8 @@ def _read_identifiers(item: Item, fields: Mapping[str, str]) -> None:
 
 
 def _read_language(item: Item, fields: Mapping[str, str]) -> None:
-    told = decode_latex(fields.get("langid", "")) or decode_latex(fields.get("language", ""))
-    _put(item, "language", language_tag(told))
+    language = decode_latex(fields.get("langid", "")) or decode_latex(fields.get("language", ""))
+    _put(item, "language", language_tag(language))
 
 
 def _unknown(item: Item, entry: RawEntry) -> dict[str, Any]:

@@ -200,8 +200,8 @@ def _read_fields(
         if simple is not None and not (repair and _CUT.search(text, simple.start(2), simple.end())):
             name, value_start, position = simple[1], simple.start(2), simple.end(2)
             pieces = [("{", text[value_start + 1 : position - 1])]
-            told = BibtexField(name.lower(), simple.start(), value_start, position, pieces)
-            block.fields.append(told)
+            bibtex_field = BibtexField(name.lower(), simple.start(), value_start, position, pieces)
+            block.fields.append(bibtex_field)
             continue
         field_name = _NAME.match(text, position, limit)
         if field_name is not None:

@@ -102,8 +102,8 @@ def fields_of(item: Item, *, biblatex: bool, library: bool = False) -> list[tupl
     found: dict[str, str] = {}
     for name, value in _all_fields(item, biblatex=biblatex):
         if value:
-            told = name if biblatex else _BIBTEX_NAMES.get(name, name)
-            found.setdefault(told, value)
+            field = name if biblatex else _BIBTEX_NAMES.get(name, name)
+            found.setdefault(field, value)
     for name, value in unknown_fields(item):
         found.setdefault(name, value)
     if library and custom_field(item):
@@ -222,8 +222,8 @@ def _publisher(item: Item, *, biblatex: bool) -> Iterator[tuple[str, str]]:
 
 def _listed(text: str) -> str:
     """Returns an item of a list, which `and` would divide."""
-    told = escaped(text)
-    return f"{{{told}}}" if re.search(r"\band\b", told, re.IGNORECASE) else told
+    value = escaped(text)
+    return f"{{{value}}}" if re.search(r"\band\b", value, re.IGNORECASE) else value
 
 
 def _eprint(item: Item, *, biblatex: bool) -> Iterator[tuple[str, str]]:
@@ -254,21 +254,25 @@ def _keywords(text: str) -> str:
 
 def _type_and_genre(item: Item, *, biblatex: bool) -> Iterator[tuple[str, str]]:
     kind, genre = entry_type(item, biblatex=biblatex), text_of(item, "genre")
-    told = item.get("type")
+    item_type = item.get("type")
     if not (kind == "phdthesis" and genre == "PhD thesis") and kind != "mastersthesis":
         yield "type", _GENRE_NAMES.get(genre, escaped(genre)) if biblatex else escaped(genre)
-    if isinstance(told, str) and csl_type("bibtex", kind) != told and not _is_preprint(item):
+    if (
+        isinstance(item_type, str)
+        and csl_type("bibtex", kind) != item_type
+        and not _is_preprint(item)
+    ):
         subtypes = {"article-magazine": "magazine", "article-newspaper": "newspaper"}
-        yield "entrysubtype", subtypes.get(told, escaped(told))
+        yield "entrysubtype", subtypes.get(item_type, escaped(item_type))
 
 
 _GENRE_NAMES: Final = {"PhD thesis": "phdthesis", "Master's thesis": "mathesis"}
 
 
 def _is_preprint(item: Item) -> bool:
-    told: Any = item.get("type")
+    item_type: Any = item.get("type")
     return (
-        told == "article"
+        item_type == "article"
         and text_of(item, "archive").lower() == "arxiv"
         and bool(text_of(item, "archive_location"))
     )

@@ -213,16 +213,16 @@ def _read_container(item: Item, record: XmlElement) -> None:
 
 def _read_dates(item: Item, record: XmlElement) -> None:
     year = parse_any(_first(record, "dates", "year"))
-    told = _first(record, "dates", "pub-dates", "date")
+    pub_date = _first(record, "dates", "pub-dates", "date")
     issued: CslDate | None = year
-    if year and told and len(year.get("date-parts", [[0, 0]])[0]) == 1:
-        whole = parse_any(told)
+    if year and pub_date and len(year.get("date-parts", [[0, 0]])[0]) == 1:
+        whole = parse_any(pub_date)
         if whole is None or "date-parts" not in whole:
-            whole = parse_any(f"{year['date-parts'][0][0]} {told}")
+            whole = parse_any(f"{year['date-parts'][0][0]} {pub_date}")
         if whole and whole.get("date-parts", [[0]])[0][0] == year["date-parts"][0][0]:
             issued = whole
-    elif told and not year:
-        issued = parse_any(told)
+    elif pub_date and not year:
+        issued = parse_any(pub_date)
     if issued:
         item["issued"] = issued
     online = parse_edtf(item.get("edition", "").replace("/", "-"))

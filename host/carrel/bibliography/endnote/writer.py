@@ -43,10 +43,10 @@ def write_endnote(items: Sequence[Item]) -> str:
 
 def _record(item: Item, key: str, number: int) -> str:
     kind, name = format_type("endnote", item)
-    told = dict.fromkeys(_ORDER, "")
-    told |= dict(_elements(item, key))
-    inner = "".join(told[element] for element in _ORDER) + _others(
-        item, {name for name in told if told[name]}
+    elements = dict.fromkeys(_ORDER, "")
+    elements |= dict(_elements(item, key))
+    inner = "".join(elements[element] for element in _ORDER) + _others(
+        item, {name for name in elements if elements[name]}
     )
     return (
         f"<record><rec-number>{number}</rec-number>"
@@ -87,11 +87,11 @@ def _others(item: Item, written: set[str]) -> str:
     """Returns the elements that were kept because no variable has them."""
     custom = item.get("custom")
     kept = custom.get("endnote") if isinstance(custom, dict) else None
-    told = []
+    elements = []
     for name, values in kept.items() if isinstance(kept, dict) else ():
         if _KEPT.fullmatch(str(name)) and name not in written and isinstance(values, list):
-            told += [_element(name, one) for one in values if isinstance(one, str)]
-    return "".join(told)
+            elements += [_element(name, one) for one in values if isinstance(one, str)]
+    return "".join(elements)
 
 
 def _values(item: Item) -> dict[str, str]:

@@ -83,8 +83,8 @@ def read_ris(text: str) -> Bibliography:
         kind = record.first("TY")
         if _type(kind) is None:
             problem = f"the type {kind!r} is not one of RIS" if kind else "it has no type (TY)"
-            told = f"{problem}; it was read as a document"
-            unread.append(Unread(label, record.line, told))
+            message = f"{problem}; it was read as a document"
+            unread.append(Unread(label, record.line, message))
         if any(tag != "TY" for tag, _ in record.values):
             entries.append(Entry(item, label, record.line))
         else:
@@ -207,15 +207,15 @@ def _split_names(value: str) -> list[str]:
 
 def _read_dates(item: Item, record: TaggedRecord) -> None:
     years = [parse_any(record.first(tag)) for tag in ("PY", "Y1", "DA")]
-    told: list[CslDate | None] = [one for one in years if one]
-    issued: CslDate | None = next((one for one in told if one and "date-parts" in one), None)
+    dates: list[CslDate | None] = [one for one in years if one]
+    issued: CslDate | None = next((one for one in dates if one and "date-parts" in one), None)
     if issued is None:
-        issued = told[0] if told else None
+        issued = dates[0] if dates else None
     else:
         day = years[-1]
         if day and "date-parts" not in day:
-            told.append(_day_without_year(record, issued))
-        for other in told:
+            dates.append(_day_without_year(record, issued))
+        for other in dates:
             if other and _more_exact(other, issued):
                 issued = other
     if issued:
@@ -223,8 +223,8 @@ def _read_dates(item: Item, record: TaggedRecord) -> None:
     accessed = parse_any(record.first("Y2"))
     if accessed:
         item["accessed"] = accessed
-    told_online = record.first("ET") if item["type"] in ISSUE_TYPES else ""
-    online = parse_edtf(told_online.replace("/", "-")) if told_online else None
+    epub_date = record.first("ET") if item["type"] in ISSUE_TYPES else ""
+    online = parse_edtf(epub_date.replace("/", "-")) if epub_date else None
     if online and len(online["date-parts"][0]) == 3:
         item["available-date"] = online  # EndNote's `Epub Date`
 
@@ -277,9 +277,9 @@ def _read_pages(item: Item, record: TaggedRecord) -> None:
 
 
 def _read_identifiers(item: Item, record: TaggedRecord) -> None:
-    told = record.first("DO", "DI")
+    raw_doi = record.first("DO", "DI")
     others = (*record.all("L3", "N1"), record.first("ID").removesuffix(" [doi]"))
-    doi = next((found for one in record.all("DO", "DI") if (found := doi_of(one))), told)
+    doi = next((found for one in record.all("DO", "DI") if (found := doi_of(one))), raw_doi)
     urls = _urls(record)
     if not doi and urls and "doi.org/" in urls[0]:
         doi = doi_of(urls[0])
@@ -350,7 +350,7 @@ def _urls_in(value: str) -> list[str]:
 
 
 def _is_read(item: Item, members: set[str], tag: str, value: str) -> bool:
-    """Returns whether a member of the item says what a value says."""
+    """Returns whether a member of the item states what a value states."""
     if value in members or _is_doi(item, value):
         return True
     if tag == "LA":
@@ -362,14 +362,14 @@ def _is_read(item: Item, members: set[str], tag: str, value: str) -> bool:
         if "date-parts" not in date:
             return date.get("literal") == value
         parts = date["date-parts"]
-        told = parse_any(value)
-        if not told or "date-parts" not in told:
-            told = parse_any(f"{parts[0][0]} {value}") or {}
-        return "date-parts" in told and _says(parts, told["date-parts"])
+        parsed = parse_any(value)
+        if not parsed or "date-parts" not in parsed:
+            parsed = parse_any(f"{parts[0][0]} {value}") or {}
+        return "date-parts" in parsed and _includes(parts, parsed["date-parts"])
     return False
 
 
-def _says(parts: list[list[int]], other: list[list[int]]) -> bool:
+def _includes(parts: list[list[int]], other: list[list[int]]) -> bool:
     """Returns whether the parts of a date include those of another."""
     pairs = zip(parts, other, strict=False)
     return len(other) <= len(parts) and all(own[: len(one)] == one for own, one in pairs)

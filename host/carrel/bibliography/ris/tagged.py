@@ -103,9 +103,9 @@ def records(
     record: TaggedRecord | None = None
     count = 0
     for number, line in enumerate(lines_of(text), 1):
-        told = split(line)
-        tag, value = told or ("", "")
-        if told is None:
+        pair = split(line)
+        tag, value = pair or ("", "")
+        if pair is None:
             if record is not None:
                 record.carry_on(line, lists)
         elif tag == end or (tag == begin and (record is None or record.has(begin))):
@@ -114,7 +114,7 @@ def records(
             record = TaggedRecord(number) if tag == begin else None
         elif record is None and tag in loose:
             record = TaggedRecord(number)
-        if record is not None and told is not None:
+        if record is not None and pair is not None:
             count += not record.values
             record.begin(tag, value)
         if count > MAX_ENTRIES:
