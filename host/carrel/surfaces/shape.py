@@ -69,8 +69,8 @@ class Shape:
             tool.
         failure: returns the result for a failed call, or for refused arguments; None reports
             failures as Carrel does.
-        link: returns what is said in place of a large result, which the server may replace by a
-            link; None for a result that is always inline.
+        link: returns the summary sent in place of a large result, which the server may replace by
+            a link; None for a result that is always inline.
         meta: returns the members of `_meta` from those of Carrel's tool and its result.
     """
 

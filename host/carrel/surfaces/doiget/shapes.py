@@ -139,8 +139,8 @@ def batch(given: Arguments, found: Json) -> Json:
 
 
 def _row(found: Json) -> Json:
-    told = fetched({"ref": found["ref"]}, found)
-    row = {"ref": told.pop("ref"), **told}
+    result = fetched({"ref": found["ref"]}, found)
+    row = {"ref": result.pop("ref"), **result}
     if not row["ok"]:
         row["error"] = {**row["error"], "denial_context": row["error"].get("denial_context")}
     return row
@@ -304,18 +304,18 @@ def failed_single(given: Arguments, error: CarrelError) -> Json:
 
 def _failed(given: Arguments, error: Json) -> Json:
     """Returns the envelope of a failure, with `ref` where the arguments have one."""
-    told: Json = {"ok": False}
+    envelope: Json = {"ok": False}
     if "ref" in given:
-        told["ref"] = given["ref"][:_SHOWN] if isinstance(given["ref"], str) else ""
-    return {**told, "error": _error(error)}
+        envelope["ref"] = given["ref"][:_SHOWN] if isinstance(given["ref"], str) else ""
+    return {**envelope, "error": _error(error)}
 
 
 def _error(error: Json) -> Json:
     """Returns an error with the document's members; `denial_context` only if there is one."""
-    told = _members(error, ("code", "message"))
+    members = _members(error, ("code", "message"))
     if error.get("denial_context") is not None:
-        told["denial_context"] = denial(error["denial_context"])
-    return told
+        members["denial_context"] = denial(error["denial_context"])
+    return members
 
 
 def denial(context: Json) -> Json:
@@ -323,10 +323,10 @@ def denial(context: Json) -> Json:
     reason = context.get("reason")
     if reason not in DENIAL_REASONS:
         reason = _REASONS.get(str(reason), "capability_not_granted")
-    told = _members({**context, "reason": reason}, _DENIAL)
-    if "attempted" not in told and "url" in context:
-        told["attempted"] = context["url"]
-    return told
+    members = _members({**context, "reason": reason}, _DENIAL)
+    if "attempted" not in members and "url" in context:
+        members["attempted"] = context["url"]
+    return members
 
 
 def _copy_source(found: Json) -> Json:

@@ -48,13 +48,13 @@ def _members(value: Mapping[str, Any], names: Iterable[str]) -> Json:
 
 def arguments(given: Arguments) -> Json:
     """Returns the plugin's arguments: the same values under names in snake_case."""
-    told: Json = _deeply(given, _snake)
-    return told
+    renamed: Json = _deeply(given, _snake)
+    return renamed
 
 
 def search_result(_given: Arguments, found: Json) -> Json:
     """Returns the result of `searchPubMedArticles`."""
-    told: Json = {
+    result: Json = {
         "searchParameters": _deeply(found["search_parameters"], _camel),
         "effectiveESearchTerm": found["effective_e_search_term"],
         "totalFound": found["total_found"],
@@ -64,18 +64,18 @@ def search_result(_given: Arguments, found: Json) -> Json:
         "eSearchUrl": found["e_search_url"],
     }
     if "e_summary_url" in found:
-        told["eSummaryUrl"] = found["e_summary_url"]
-    return told
+        result["eSummaryUrl"] = found["e_summary_url"]
+    return result
 
 
 def _summary(one: Json) -> Json:
     """Returns a summary, whose source is the journal with year and month: `Ann Desks. 2023 Mar`."""
-    told = _members(one, _SUMMARY)
-    if "source" in told and "pub_date" in one:
+    summary = _members(one, _SUMMARY)
+    if "source" in summary and "pub_date" in one:
         year, _, rest = one["pub_date"].partition("-")
         month = _MONTHS[int(rest[:2]) - 1] if rest else ""
-        told["source"] = f"{one['source']}. {year} {month}".rstrip()
-    return told
+        summary["source"] = f"{one['source']}. {year} {month}".rstrip()
+    return summary
 
 
 def details_result(given: Arguments, found: Json) -> Json | Text:
@@ -84,7 +84,7 @@ def details_result(given: Arguments, found: Json) -> Json | Text:
     For `full_xml` and `medline_text` the text is PubMed's own, and the structured content says
     which PMIDs were asked for and not found.
     """
-    told: Json = {
+    result: Json = {
         "requestedPmids": found["requested_pmids"],
         "articles": [
             _article(one, grants=bool(given.get("includeGrantInfo", False)))
@@ -94,51 +94,51 @@ def details_result(given: Arguments, found: Json) -> Json | Text:
         "eFetchDetails": _deeply(found["e_fetch_details"], _camel),
     }
     if "documents" not in found:
-        return told
-    del told["articles"]
+        return result
+    del result["articles"]
     texts = [one["text"] for one in found["documents"]]
     if given.get("detailLevel") == "full_xml":
         lines = ["<PubmedArticleSet>", *texts, "</PubmedArticleSet>"]
-        return Text("\n".join(lines), told)
-    return Text("\n\n".join(texts), told)
+        return Text("\n".join(lines), result)
+    return Text("\n\n".join(texts), result)
 
 
 def _article(one: Json, *, grants: bool) -> Json:
-    told = _members(one, _ARTICLE)
-    told["authors"] = [_author(author) for author in one.get("authors", [])]
+    article = _members(one, _ARTICLE)
+    article["authors"] = [_author(author) for author in one.get("authors", [])]
     journal = one.get("journal_info", {})
-    told["journalInfo"] = {
+    article["journalInfo"] = {
         **_members(journal, _JOURNAL),
         "publicationDate": _date(journal.get("publication_date", {}), one.get("issued", "")),
     }
-    told["publicationTypes"] = one.get("publication_types", [])
+    article["publicationTypes"] = one.get("publication_types", [])
     if "abstract_text" in one or "keywords" in one:
-        told["keywords"] = one.get("keywords", [])
+        article["keywords"] = one.get("keywords", [])
     if "mesh_terms" in one:
-        told["meshTerms"] = list(_mesh(one["mesh_terms"]))
+        article["meshTerms"] = list(_mesh(one["mesh_terms"]))
     if grants and "grant_list" in one:
-        told["grantList"] = [
+        article["grantList"] = [
             _members(grant, ("grant_id", "agency", "country")) for grant in one["grant_list"]
         ]
     if "doi" in one:
-        told["doi"] = one["doi"]
-    return told
+        article["doi"] = one["doi"]
+    return article
 
 
 def _author(one: Json) -> Json:
     """Returns an author, whose affiliations are one text; a group has its name only."""
-    told = _members(one, ("last_name", "first_name", "initials", "collective_name"))
+    author = _members(one, ("last_name", "first_name", "initials", "collective_name"))
     if one.get("affiliations"):
-        told["affiliation"] = "; ".join(one["affiliations"])
-    return told
+        author["affiliation"] = "; ".join(one["affiliations"])
+    return author
 
 
 def _date(date: Json, issued: str) -> Json:
     """Returns a date; the year of one that is a text (`2021 Nov-Dec`) comes from `issued`."""
-    told = _members(date, ("year", "month", "day", "medline_date"))
-    if "year" not in told and issued[:4].isdigit():
-        told = {"year": int(issued[:4]), **told}
-    return told
+    members = _members(date, ("year", "month", "day", "medline_date"))
+    if "year" not in members and issued[:4].isdigit():
+        members = {"year": int(issued[:4]), **members}
+    return members
 
 
 def _mesh(terms: Iterable[Json]) -> Iterator[Json]:
@@ -162,7 +162,7 @@ def _mesh(terms: Iterable[Json]) -> Iterator[Json]:
 
 def relationships_result(_given: Arguments, found: Json) -> Json:
     """Returns the result of `getArticleRelationships`."""
-    told: Json = {
+    result: Json = {
         "sourcePmid": found["source_pmid"],
         "relationshipType": found["relationship_type"],
         "relatedArticles": [
@@ -173,21 +173,21 @@ def relationships_result(_given: Arguments, found: Json) -> Json:
         "retrievedCount": found["retrieved_count"],
     }
     if "e_link_url" in found:
-        told["eLinkUrl"] = found["e_link_url"]
-    return told
+        result["eLinkUrl"] = found["e_link_url"]
+    return result
 
 
 def info(value: Json) -> Json:
     """Returns the JSON of `serverInfo`."""
-    told: Json = _deeply(value, _camel)
-    told["operationalStatus"].pop("pubmedLastUpdate", None)
-    return told
+    renamed: Json = _deeply(value, _camel)
+    renamed["operationalStatus"].pop("pubmedLastUpdate", None)
+    return renamed
 
 
 def statistics(value: Json) -> Json:
     """Returns the JSON of `getPubMedStats`."""
-    told: Json = _deeply(value, _camel)
-    return told
+    renamed: Json = _deeply(value, _camel)
+    return renamed
 
 
 SHAPES: Final[Mapping[str, Shape]] = {

@@ -54,10 +54,10 @@ def without(value: Mapping[str, Any], names: Iterable[str]) -> Json:
 
 def clamped(given: Mapping[str, Any], name: str, least: int, most: int) -> Json:
     """Returns arguments with a number in its range; it is not there if it was not given."""
-    told = dict(given)
-    if name in told:
-        told[name] = min(max(int(told[name]), least), most)
-    return told
+    arguments = dict(given)
+    if name in arguments:
+        arguments[name] = min(max(int(arguments[name]), least), most)
+    return arguments
 
 
 def requested(given: Mapping[str, Any], most: int, name: str = "num_results") -> Json:

@@ -33,8 +33,8 @@ _VOCABULARIES: Final[Mapping[str, tuple[str, str]]] = {
 
 def page_arguments(given: Arguments) -> Json:
     """Returns the arguments of `web_read`: the text from its beginning, and no outline first."""
-    told = clamped(snake_arguments(given), "max_length", _LEAST, _MOST)
-    return {**told, "from": 0}
+    arguments = clamped(snake_arguments(given), "max_length", _LEAST, _MOST)
+    return {**arguments, "from": 0}
 
 
 def page_result(given: Arguments, read: Json) -> Json:
@@ -45,7 +45,7 @@ def page_result(given: Arguments, read: Json) -> Json:
     most = _PREVIEW if given.get("mode") == "preview" else given.get("max_length", _DEFAULT)
     shorten = _head if read.get("raw") else cut
     content, was_cut = shorten(read["text"], min(max(int(most), 1), _MOST))
-    told: Json = {
+    result: Json = {
         "url": read["url"],
         "content": content,
         "contentType": read["content_type"],
@@ -60,21 +60,21 @@ def page_result(given: Arguments, read: Json) -> Json:
         "domainCategory": read.get("domain_category", "general"),
     }
     if read.get("raw"):
-        return {**told, "raw": True}
-    told["extractionQuality"] = "complete" if read.get("quality") == "complete" else "partial"
-    told |= camel_deep(renamed(read, _SAME))
+        return {**result, "raw": True}
+    result["extractionQuality"] = "complete" if read.get("quality") == "complete" else "partial"
+    result |= camel_deep(renamed(read, _SAME))
     tier = "browser" if read.get("in_browser") else _TIERS.get(read["content_type"])
     if tier is not None:
-        told["extractedBy"] = tier
+        result["extractedBy"] = tier
     if read.get("forum_signals"):
-        told["forumSignals"] = {"upvotes": 0, "comments": 0} | camel_deep(read["forum_signals"])
+        result["forumSignals"] = {"upvotes": 0, "comments": 0} | camel_deep(read["forum_signals"])
     facts = read.get("metadata", {})
     if facts.get("title"):
-        told["metadata"] = {"title": facts["title"], "author": _authors(facts)}
+        result["metadata"] = {"title": facts["title"], "author": _authors(facts)}
     structured = _structured(read.get("structured_data", {}))
     if structured:
-        told["structuredData"] = structured
-    return told
+        result["structuredData"] = structured
+    return result
 
 
 def page_metadata(meta: Mapping[str, Any], read: Json) -> Json:
@@ -90,11 +90,11 @@ def page_metadata(meta: Mapping[str, Any], read: Json) -> Json:
     }
 
 
-def page_link(given: Arguments, told: Json) -> LinkOffer | None:
-    """Returns what is said in place of a large source; a cleaned text is always inline."""
+def page_link(given: Arguments, result: Json) -> LinkOffer | None:
+    """Returns the summary sent in place of a large source; a cleaned text is always inline."""
     if given.get("mode") != "raw":
         return None
-    return LinkOffer(f"Source of {told['url']}", {"contentSizeBytes": told["contentLength"]})
+    return LinkOffer(f"Source of {result['url']}", {"contentSizeBytes": result["contentLength"]})
 
 
 def _head(text: str, most: int) -> tuple[str, bool]:
@@ -124,7 +124,7 @@ def _authors(facts: Mapping[str, Any]) -> str:
 
 def _structured(found: Mapping[str, Sequence[Mapping[str, str]]]) -> Json:
     """Returns the statements of a page by vocabulary; a name that occurs twice has its first."""
-    told: Json = {}
+    statements: Json = {}
     for vocabulary, (member, prefix) in _VOCABULARIES.items():
         values: Json = {}
         for one in found.get(vocabulary, ()):
@@ -132,8 +132,8 @@ def _structured(found: Mapping[str, Sequence[Mapping[str, str]]]) -> Json:
             whole = name if ":" in name or name.startswith(prefix) else prefix + name
             values.setdefault(whole, one["value"])
         if values:
-            told[member] = values
+            statements[member] = values
     blocks = [{one["name"]: one["value"]} for one in found.get("json_ld", ())]
     if blocks:
-        told["jsonLd"] = [{name: value for block in blocks for name, value in block.items()}]
-    return told
+        statements["jsonLd"] = [{name: value for block in blocks for name, value in block.items()}]
+    return statements

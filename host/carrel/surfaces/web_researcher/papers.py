@@ -57,18 +57,18 @@ def graph_result(given: Arguments, found: Json) -> Json:
     number = min(max(int(given.get("num_results", _DEFAULT)), 1), _MOST)
     direction = given.get("direction", "both")
     chosen = given.get("provider")
-    told: Json = {
+    result: Json = {
         "seed": given["paper"],
         "direction": direction,
         "provider": chosen or _answering(found["edges"]),
     }
     if direction != "references":
         works = _linked(found, "cited", "citing", given)[:number]
-        told |= {"citedBy": works, "citedByCount": len(works)}
+        result |= {"citedBy": works, "citedByCount": len(works)}
     if direction != "cited_by":
         works = _linked(found, "citing", "cited", given)[:number]
-        told |= {"references": works, "referencesCount": len(works)}
-    return {**told, **requested(given, _MOST), "trust": TRUST}
+        result |= {"references": works, "referencesCount": len(works)}
+    return {**result, **requested(given, _MOST), "trust": TRUST}
 
 
 def _linked(found: Json, own: str, other: str, given: Arguments) -> list[Json]:
@@ -85,7 +85,7 @@ def _linked(found: Json, own: str, other: str, given: Arguments) -> list[Json]:
 
 def _paper(node: Mapping[str, Any], edge: Mapping[str, Any]) -> Json:
     ids = node["ids"]
-    told: Json = {
+    paper: Json = {
         "title": node.get("title", "untitled"),
         "url": node.get("url", ""),
         "source": _first(edge["sources"]),
@@ -98,7 +98,7 @@ def _paper(node: Mapping[str, Any], edge: Mapping[str, Any]) -> Json:
         "openAccess": node.get("is_oa"),
         "isInfluential": edge.get("influential"),
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in paper.items() if value is not None}
 
 
 def _answering(edges: list[Json]) -> str:
@@ -124,7 +124,7 @@ def fulltext_arguments(given: Arguments) -> Json:
 def fulltext_result(given: Arguments, read: Json) -> Json:
     """Returns the result of `paper_fulltext`."""
     _require(read)
-    told: Json = {
+    result: Json = {
         "identifier": given["identifier"],
         "resolvedUrl": read.get("url") or read.get("landing_url", ""),
         "content": read["text"],
@@ -134,7 +134,7 @@ def fulltext_result(given: Arguments, read: Json) -> Json:
         "scrapeTier": read["form"],
         "source": read["source"],
     }
-    return told
+    return result
 
 
 def _length(given: Arguments) -> int:

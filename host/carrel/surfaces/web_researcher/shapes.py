@@ -1,7 +1,7 @@
 """Translates the tools of web-researcher-mcp to Carrel's.
 
 Results have the members that its document names, in camelCase. A count out of its range is clamped,
-and told back as `requestedNumResults`. A failed call is one text: a line of prose, an empty line,
+and echoed as `requestedNumResults`. A failed call is one text: a line of prose, an empty line,
 and an error object in JSON.
 """
 
@@ -61,8 +61,8 @@ _ARGUMENT: Final = re.compile(
 def metadata(meta: Mapping[str, Any], _result: Json) -> Json:
     """Returns `_meta` with the route of a search in a member of its own."""
     routing = {name: meta[name] for name in _ROUTING if name in meta}
-    told = {_AGE.get(name, name): one for name, one in without(meta, routing).items()}
-    return {**told, "routing": routing} if routing else told
+    members = {_AGE.get(name, name): one for name, one in without(meta, routing).items()}
+    return {**members, "routing": routing} if routing else members
 
 
 def _some(given: Arguments) -> Json:
@@ -72,8 +72,8 @@ def _some(given: Arguments) -> Json:
 
 def _result_of(_given: Arguments, result: Json) -> Json:
     """Returns a result under the document's names."""
-    told: Json = camel_deep(without(result, _OWN))
-    return told
+    renamed: Json = camel_deep(without(result, _OWN))
+    return renamed
 
 
 def _counted(given: Arguments, result: Json) -> Json:
@@ -82,21 +82,21 @@ def _counted(given: Arguments, result: Json) -> Json:
 
 def _search_result(given: Arguments, result: Json) -> Json:
     """Returns the result of `web_search`; `claimSignal` is on every result, or on none."""
-    told = _counted(given, result)
-    told["results"] = [
+    response = _counted(given, result)
+    response["results"] = [
         {
             name: _reputation(one[name]) if name == "sourceReputation" else one[name]
             for name in _RESULT
             if one.get(name) is not None
         }
-        for one in told["results"]
+        for one in response["results"]
     ]
     if given.get("claim"):
-        for one in told["results"]:
+        for one in response["results"]:
             one.setdefault("claimSignal", "")
-    if told["results"]:
-        told.pop("hints", None)
-    return told
+    if response["results"]:
+        response.pop("hints", None)
+    return response
 
 
 def _reputation(one: Mapping[str, Any]) -> Json:
@@ -105,36 +105,36 @@ def _reputation(one: Mapping[str, Any]) -> Json:
 
 def _together_result(given: Arguments, result: Json) -> Json:
     """Returns the result of `search_and_scrape`."""
-    told = _counted(given, result)
-    failures = told.pop("failures", None)
+    response = _counted(given, result)
+    failures = response.pop("failures", None)
     if failures:
-        told["scrapeFailures"] = failures
+        response["scrapeFailures"] = failures
     if not given.get("claim"):
-        for one in told["sources"]:
+        for one in response["sources"]:
             one.pop("claimSignal", None)
             one.pop("keySentences", None)
-    return told
+    return response
 
 
-def _together_link(given: Arguments, told: Json) -> LinkOffer:
-    facts = {"sourceCount": told["summary"]["urlsScraped"], "status": told["status"]}
-    return LinkOffer(f"{len(told['sources'])} pages about {given['query']!r}", facts)
+def _together_link(given: Arguments, result: Json) -> LinkOffer:
+    facts = {"sourceCount": result["summary"]["urlsScraped"], "status": result["status"]}
+    return LinkOffer(f"{len(result['sources'])} pages about {given['query']!r}", facts)
 
 
-def _export_link(_given: Arguments, told: Json) -> LinkOffer:
-    return LinkOffer(f"{told['format']} report: {told['researchGoal']}")
+def _export_link(_given: Arguments, result: Json) -> LinkOffer:
+    return LinkOffer(f"{result['format']} report: {result['researchGoal']}")
 
 
 def _sources(given: Arguments) -> Json:
     """Returns arguments whose entries have no members that Carrel's tool does not know."""
-    told = snake_arguments(given)
+    arguments = snake_arguments(given)
     for name, members in (("sources", _SOURCE), ("entries", (*_SOURCE, "claim"))):
-        if name in told:
-            told[name] = [
+        if name in arguments:
+            arguments[name] = [
                 {key: one[key] for key in members if isinstance(one.get(key), str)}
-                for one in told[name]
+                for one in arguments[name]
             ]
-    return told
+    return arguments
 
 
 _SOURCE: Final = ("url", "title", "author", "site", "date", "doi")
