@@ -82,12 +82,12 @@ class LibraryError(CarrelError):
 
     def details(self) -> dict[str, Any]:
         """Adds the code of the library, conflicts and the position."""
-        told: dict[str, Any] = {"library_code": self.library_code}
+        details: dict[str, Any] = {"library_code": self.library_code}
         if self.conflicts:
-            told["conflicts"] = list(self.conflicts)
+            details["conflicts"] = list(self.conflicts)
         if self.position is not None:
-            told["position"] = self.position
-        return told
+            details["position"] = self.position
+        return details
 
 
 def exit_code_of(code: LibraryCode) -> int:

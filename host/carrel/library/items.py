@@ -67,29 +67,29 @@ def tags_of(item: Item) -> list[str]:
 
 def short(item: Item) -> dict[str, Any]:
     """Returns what a list shows of a reference."""
-    told: dict[str, Any] = {
+    summary: dict[str, Any] = {
         name: str(item[name]) for name in _PLAIN if isinstance(item.get(name), str | int)
     }
-    told.setdefault("id", "")
+    summary.setdefault("id", "")
     authors = names_of(item) or names_of(item, "editor")
     if authors:
         more = len(authors) - _SHOWN_AUTHORS
-        told["authors"] = authors[:_SHOWN_AUTHORS] + ([f"and {more} more"] if more > 0 else [])
+        summary["authors"] = authors[:_SHOWN_AUTHORS] + ([f"and {more} more"] if more > 0 else [])
     year = year_of(item)
     if year is not None:
-        told["year"] = year
+        summary["year"] = year
     arxiv = custom_of(item).get("arxiv_id")
     if isinstance(arxiv, str) and arxiv:
-        told["arxiv"] = arxiv
+        summary["arxiv"] = arxiv
     tags = tags_of(item)
     if tags:
-        told["tags"] = tags
+        summary["tags"] = tags
     if is_superseded(item):
-        told["superseded"] = True
+        summary["superseded"] = True
     status = check_status(item)
     if status not in {None, "ok"}:
-        told["check"] = status
-    return told
+        summary["check"] = status
+    return summary
 
 
 def is_superseded(item: Item) -> bool:

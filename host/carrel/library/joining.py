@@ -44,7 +44,7 @@ def _custom(kept: Item, other: Item) -> tuple[dict[str, Any], list[Difference]]:
     differences = []
     for name, value in custom_of(other).items():
         if name in _SUCCESSION:
-            continue  # what the other said of itself does not hold for the kept entry
+            continue  # what the other states about itself does not hold for the kept entry
         mine = custom.get(name)
         united = value if mine is None else _united(name, mine, value)
         if united is not None:

@@ -72,7 +72,7 @@ class KeyTemplate:
             raise _fault(self.text, f"a key cannot contain {stray[0]!r}")
 
     def key(self, item: Item) -> str:
-        """Returns the key of an item, not yet told from others'."""
+        """Returns the key of an item, not yet made unique."""
         people = [plain_name(family_of(one)) for one in people_of(item)]
         year = re.sub(r"[^0-9]", "", year_of(item))
         words = _title_words(text_of(item, "title"))

@@ -105,8 +105,8 @@ def _pages(value: object) -> tuple[str, str]:
 def _difference(
     name: str, own: object, other: object, merged: MergedWork, field: str
 ) -> dict[str, Any]:
-    told: dict[str, Any] = {"field": name, "theirs": other}
+    difference: dict[str, Any] = {"field": name, "theirs": other}
     if own not in (None, ""):
-        told["yours"] = own
-    told["sources"] = list(merged.provenance.get(field, merged.sources))
-    return told
+        difference["yours"] = own
+    difference["sources"] = list(merged.provenance.get(field, merged.sources))
+    return difference

@@ -52,12 +52,12 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the finding as JSON."""
-        told: dict[str, Any] = {"type": self.type, "message": self.message}
+        fields: dict[str, Any] = {"type": self.type, "message": self.message}
         if self.sources:
-            told["sources"] = list(self.sources)
+            fields["sources"] = list(self.sources)
         if self.details:
-            told["details"] = dict(self.details)
-        return told
+            fields["details"] = dict(self.details)
+        return fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +80,25 @@ class CheckOutcome:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the outcome as JSON."""
-        told: dict[str, Any] = {"id": self.id, "status": self.status}
+        fields: dict[str, Any] = {"id": self.id, "status": self.status}
         if self.findings:
-            told["findings"] = [one.to_json() for one in self.findings]
+            fields["findings"] = [one.to_json() for one in self.findings]
         if self.message is not None:
-            told["message"] = self.message
+            fields["message"] = self.message
         if self.sources:
-            told["sources"] = list(self.sources)
-        return told
+            fields["sources"] = list(self.sources)
+        return fields
 
     def block(self, now: float) -> dict[str, Any]:
         """Returns the block `custom.check`."""
-        told: dict[str, Any] = {
+        block: dict[str, Any] = {
             "checked_at": iso(now),
             "status": self.status,
             "findings": [one.to_json() for one in self.findings],
         }
         if self.sources:
-            told["sources"] = list(self.sources)
-        return told
+            block["sources"] = list(self.sources)
+        return block
 
 
 def gravest(findings: Sequence[Finding]) -> list[Finding]:

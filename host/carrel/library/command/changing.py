@@ -51,12 +51,12 @@ def _add(session: Session, inputs: Sequence[str], *, as_json: bool, jsonl: bool)
     texts, folders = _texts(inputs)
     config = replace(config, documents=config.documents._replace(folders=folders))
     with session.open(config) as host, Progress("add") as progress:
-        told = host.call("library_add", {"inputs": texts}, on_progress=progress.update).data
-    outcomes = told["outcomes"]
+        result = host.call("library_add", {"inputs": texts}, on_progress=progress.update).data
+    outcomes = result["outcomes"]
     if jsonl:
         as_lines(outcomes)
     elif is_plain(as_json):
-        write_json(told)
+        write_json(result)
     else:
         _show(outcomes)
     failed = [one for one in outcomes if one["status"] == "failed"]
@@ -168,14 +168,14 @@ def remove_command(session: Session, ids: tuple[str, ...], force: bool, as_json:
         code = OK
         with opened(session) as library:
             for one in ids:
-                told = remove_reference(library, one, force=force, forcing="--force")
+                result = remove_reference(library, one, force=force, forcing="--force")
                 if is_plain(as_json):
-                    write_json(told)
-                elif "item" not in told:
-                    complain(f"carrel: {printable(told['message'], 2000)}")
+                    write_json(result)
+                elif "item" not in result:
+                    complain(f"carrel: {printable(result['message'], 2000)}")
                 else:
-                    write_text(printable(told["message"], 2000) + "\n")
-                if "item" not in told:
+                    write_text(printable(result["message"], 2000) + "\n")
+                if "item" not in result:
                     code = FAILED
         return code
 

@@ -99,8 +99,8 @@ def _checked(
         for start in range(0, len(wanted), _PART):
             part = wanted[start : start + _PART]
             arguments = {"ids": part, "force": force, "save": save}
-            told = host.call("library_check", arguments, on_progress=progress.update).data
-            results += told["results"]
+            result = host.call("library_check", arguments, on_progress=progress.update).data
+            results += result["results"]
     return results
 
 

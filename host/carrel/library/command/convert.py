@@ -48,8 +48,8 @@ class _Conversion:
             return read_bibliography(data, self.source, name=name)
         except BibliographyError as error:
             shown = "stdin" if name == STDIN else printable(name, 300)
-            told = f"{shown}: {error.message}"
-            raise BibliographyError(error.bibliography_code, told) from None
+            message = f"{shown}: {error.message}"
+            raise BibliographyError(error.bibliography_code, message) from None
 
     def write(self, text: str) -> None:
         """Writes a text to the file that was named, atomically, or to stdout.
@@ -65,8 +65,8 @@ class _Conversion:
         try:
             write_atomically(self.output, text.encode("utf-8", "replace"), mode=None)
         except OSError as error:
-            told = f"cannot be written: {error.strerror or error}"
-            raise StorageError(str(self.output), told) from error
+            message = f"cannot be written: {error.strerror or error}"
+            raise StorageError(str(self.output), message) from error
 
 
 @command("convert", example="library convert refs.bib --to csl-json --output refs.json")
@@ -133,8 +133,8 @@ def _convert_to_one(conversion: _Conversion, names: Sequence[str], *, as_json: b
             report(error, as_json=as_json)
             continue
         items += (entry.item for entry in found.entries)
-        for told in _problems(name, found):
-            complain(f"carrel: {told}")
+        for problem in _problems(name, found):
+            complain(f"carrel: {problem}")
     conversion.write(write_bibliography(items, conversion.target))
     return code
 
@@ -171,12 +171,12 @@ def _result(conversion: _Conversion, name: str) -> dict[str, Any]:
     found = conversion.read(name)
     items = [entry.item for entry in found.entries]
     text = write_bibliography(items, conversion.target)
-    told: dict[str, Any] = {"format": found.format}
+    result: dict[str, Any] = {"format": found.format}
     if conversion.target == "csl-json":
-        told["items"] = json.loads(text)
+        result["items"] = json.loads(text)
     else:
-        told["text"] = text
-    told["unread"] = [
+        result["text"] = text
+    result["unread"] = [
         {"label": one.label, "line": one.line, "problem": one.problem} for one in found.unread
     ]
-    return told
+    return result

@@ -175,7 +175,7 @@ def show_command(session: Session, ids: tuple[str, ...], as_json: bool) -> int:
 
             for item in found:
                 json_value(item)
-        return _tell_missing(missing)
+        return _report_missing(missing)
 
     return library_exit(session, work)
 
@@ -214,7 +214,7 @@ def export_command(
             else:
                 items = library.items()
             write_text(write_bibliography(items, output_format))
-        return _tell_missing(missing)
+        return _report_missing(missing)
 
     return library_exit(session, work)
 
@@ -232,7 +232,7 @@ def _named(library: Library, ids: Sequence[str]) -> tuple[list[Item], list[str]]
     return found, missing
 
 
-def _tell_missing(missing: Sequence[str]) -> int:
+def _report_missing(missing: Sequence[str]) -> int:
     for message in missing:
         complain(f"carrel: {printable(message, 500)}")
     return FAILED if missing else OK

@@ -33,11 +33,11 @@ def attach_command(session: Session, key: str, path: Path, replace: bool, as_jso
     def work() -> int:
         config = granted(library_config(session), path)
         arguments = {"id": key, "path": str(path.resolve()), "replace": replace}
-        told = _call(session, config, "library_fulltext_attach", arguments)
+        result = _call(session, config, "library_fulltext_attach", arguments)
         if is_plain(as_json):
-            write_json(told)
+            write_json(result)
         else:
-            write_text(f"{told['path']}\n")
+            write_text(f"{result['path']}\n")
         return OK
 
     return library_exit(session, work)
@@ -64,11 +64,11 @@ def detach_command(
         if kind is not None:
             arguments["kind"] = kind
         config = library_config(session)
-        told = _call(session, config, "library_fulltext_detach", arguments)
+        result = _call(session, config, "library_fulltext_detach", arguments)
         if is_plain(as_json):
-            write_json(told)
+            write_json(result)
         else:
-            write_text("".join(f"{name}\n" for name in told["detached"]))
+            write_text("".join(f"{name}\n" for name in result["detached"]))
         return OK
 
     return library_exit(session, work)
@@ -86,28 +86,28 @@ def fulltext_command(session: Session, key: str, text: bool, as_json: bool) -> i
     def work() -> int:
         config = library_config(session)
         arguments: dict[str, Any] = {"id": key, "read_pdf": text, "max_chars": 400_000}
-        told = _call(session, config, "library_fulltext_get", arguments)
-        parts = [told.get("text", "")]
-        while "next" in told:
-            arguments["from"] = told["next"]
+        result = _call(session, config, "library_fulltext_get", arguments)
+        parts = [result.get("text", "")]
+        while "next" in result:
+            arguments["from"] = result["next"]
             more = _call(session, config, "library_fulltext_get", arguments)
             parts.append(more["text"])
-            told = {**told, "next": more["next"]} if "next" in more else _without_next(told)
-        if "text" in told:
-            told["text"] = "".join(parts)
+            result = {**result, "next": more["next"]} if "next" in more else _without_next(result)
+        if "text" in result:
+            result["text"] = "".join(parts)
         if is_plain(as_json):
-            write_json(told)
-        elif "text" in told:
-            write_text(printable_lines(told["text"]).rstrip() + "\n")
+            write_json(result)
+        elif "text" in result:
+            write_text(printable_lines(result["text"]).rstrip() + "\n")
         else:
-            write_text(f"{told['pdf']}\n")
+            write_text(f"{result['pdf']}\n")
         return OK
 
     return library_exit(session, work)
 
 
-def _without_next(told: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in told.items() if name != "next"}
+def _without_next(result: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in result.items() if name != "next"}
 
 
 def _call(session: Session, config: Config, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:

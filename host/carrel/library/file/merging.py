@@ -74,8 +74,8 @@ def _member(base: Any, mine: Any, theirs: Any, path: str) -> tuple[Any, list[Mem
             if not isinstance(theirs, str):
                 return mine, []
             return (max if name == "timestamp" else min)(mine, theirs), []
-    told = (None if value is _MISSING else value for value in (base, mine, theirs))
-    return theirs, [MemberConflict(path, *told)]
+    values = (None if value is _MISSING else value for value in (base, mine, theirs))
+    return theirs, [MemberConflict(path, *values)]
 
 
 def _united(base: list[Any], mine: list[Any], theirs: list[Any]) -> list[Any]:

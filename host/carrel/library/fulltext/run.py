@@ -148,26 +148,26 @@ class FullTexts:
         if not files:
             raise NoFullTextError(str(item["id"]))
         folder = self.folder(library)
-        told: dict[str, Any] = {"id": item["id"]}
+        result: dict[str, Any] = {"id": item["id"]}
         pdf, markdown = files.get("pdf"), files.get("markdown")
         if pdf is not None:
-            told["pdf"] = str(self._existing(pdf, folder))
+            result["pdf"] = str(self._existing(pdf, folder))
         text: str | None = None
         if markdown is not None:
             self._existing(markdown, folder)
             data = _read(markdown, folder)
-            text, told["source"] = data.decode("utf-8", "replace"), "markdown"
+            text, result["source"] = data.decode("utf-8", "replace"), "markdown"
         elif pdf is not None and read_pdf:
             read = self.reader.read(_read(pdf, folder), call)
-            text, told["source"] = read.text, "pdf"
+            text, result["source"] = read.text, "pdf"
         if text is not None:
             part = take_part(text, (), section=None, start=start, max_chars=max_chars)
             # With the blank lines between two parts, so that parts make up the whole text.
             end = part.length if part.next is None else part.next
-            told |= {"text": text[part.start : end], "length": part.length}
+            result |= {"text": text[part.start : end], "length": part.length}
             if part.next is not None:
-                told["next"] = part.next
-        return told
+                result["next"] = part.next
+        return result
 
     def detach(
         self,

@@ -127,16 +127,16 @@ def check_references(
         )
     )
     results: list[dict[str, Any]] = []
-    told = []
+    checked = []
     for one in found:
         if isinstance(one, str):
             results.append({"id": one, "status": "not_found", "message": "no such reference"})
         else:
             outcome = next(outcomes)
-            told.append(outcome)
+            checked.append(outcome)
             results.append(outcome.to_json())
-    counts = summary(told)
-    missing = len(found) - len(told)
+    counts = summary(checked)
+    missing = len(found) - len(checked)
     if missing:
         counts |= {"total": len(found), "not_found": missing}
     return {"results": results, "summary": counts}

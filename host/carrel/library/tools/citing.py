@@ -79,13 +79,13 @@ class LibraryCiter:
                 )
                 texts = {one.id: one.text.strip() for one in rendered.entries}
             warnings = [one.message for one in rendered.warnings]
-        told = [
+        entries = [
             {"id": given, "text": texts.get(str(items[given]["id"]), "")}
             if given in items
             else {"id": given, "error": missing[given]}
             for given in arguments["ids"]
         ]
-        answer: dict[str, Any] = {"style": style.name, "format": output, "citations": told}
+        answer: dict[str, Any] = {"style": style.name, "format": output, "citations": entries}
         if locale is not None:
             answer["locale"] = locale
         if warnings:
