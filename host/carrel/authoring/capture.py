@@ -27,7 +27,7 @@ from carrel.plugins.state import PluginState
 from .cases import CASE, EXCHANGES, EXPECTED, write_json
 from .project import find_project, read_json
 from .reserved import reserved_tools
-from .run import call_plugin, told_error
+from .run import call_plugin, error_members
 from .sandbox import embedded_manifest
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Capture:
         """
         case = {"tool": tool, "arguments": dict(arguments)}
         write_json(self.work / CASE, case | ({"settings": self.settings} if self.settings else {}))
-        found = {"error": told_error(outcome)} if isinstance(outcome, SourceError) else outcome
+        found = {"error": error_members(outcome)} if isinstance(outcome, SourceError) else outcome
         write_json(self.work / EXPECTED, found)
         if not self.folder.exists():
             self.work.rename(self.folder)

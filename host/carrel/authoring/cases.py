@@ -133,20 +133,20 @@ def read_case(folder: Path, manifest: Manifest, usual_format: str | None = None)
     Raises:
         ArgumentError: it is no case for that plugin; names every fault.
     """
-    told = read_json(folder / CASE) if (folder / CASE).exists() else {}
-    faults = [f"{CASE}: unknown key {key!r}" for key in sorted(set(told) - _KEYS)]
+    case = read_json(folder / CASE) if (folder / CASE).exists() else {}
+    faults = [f"{CASE}: unknown key {key!r}" for key in sorted(set(case) - _KEYS)]
     faults += [
         f"{CASE}: {key} is not an object"
         for key in ("arguments", "options", "settings")
-        if not isinstance(told.get(key, {}), dict)
+        if not isinstance(case.get(key, {}), dict)
     ]
     documents = _documents(folder)
-    tool = told.get("tool")
+    tool = case.get("tool")
     kind: dict[str, Any] = {}
     if tool is not None:
-        if any(path.name.startswith(_DOCUMENTS[0]) for path in documents) or "format" in told:
+        if any(path.name.startswith(_DOCUMENTS[0]) for path in documents) or "format" in case:
             faults.append("a tool's case has no document and no format")
-        if "options" in told:
+        if "options" in case:
             faults.append(f"{CASE}: options are a document's; a tool has arguments")
         known = [*(one.name for one in manifest.tools), *reserved_tools(manifest)]
         if tool not in known and tool in tuple(RESERVED_TOOLS):
@@ -156,14 +156,14 @@ def read_case(folder: Path, manifest: Manifest, usual_format: str | None = None)
                 f"{CASE}: the plugin has no tool {tool!r}; there are: {', '.join(known) or 'none'}"
                 f"; if the tool is gone, remove {folder}"
             )
-        kind = {"tool": tool, "arguments": told.get("arguments", {})}
+        kind = {"tool": tool, "arguments": case.get("arguments", {})}
     elif len(documents) == 1:
-        named = _named_format(told, faults, folder) or usual_format
+        named = _named_format(case, faults, folder) or usual_format
         wanted = _format(named, manifest, faults, folder)
         declared = manifest.format(wanted)
-        if told.get("options") and declared is not None and not declared.takes_bytes:
+        if case.get("options") and declared is not None and not declared.takes_bytes:
             faults.append(f"{CASE}: {wanted} is a text format, which takes no options")
-        options = told.get("options", {})
+        options = case.get("options", {})
         kind = {"format": wanted, "document": documents[0], "options": options}
     elif documents:
         faults.append("holds several documents; a case has one")
@@ -175,7 +175,7 @@ def read_case(folder: Path, manifest: Manifest, usual_format: str | None = None)
     return Case(
         folder.name,
         folder,
-        settings=told.get("settings", {}),
+        settings=case.get("settings", {}),
         expected=expected,
         skipped=_skipped(folder, is_call=tool is not None),
         **kind,
@@ -210,12 +210,12 @@ def _documents(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.name.startswith(_DOCUMENTS))
 
 
-def _named_format(told: Mapping[str, Any], faults: list[str], folder: Path) -> Any:
+def _named_format(case: Mapping[str, Any], faults: list[str], folder: Path) -> Any:
     """Returns the format that a case names in either file; None if it names none."""
     file = folder / FORMAT
     if not file.is_file():
-        return told.get("format")
-    if "format" in told:
+        return case.get("format")
+    if "format" in case:
         faults.append(f"the format is named in {CASE} and in the file {FORMAT}; remove one")
     try:
         return file.read_text("utf-8").strip()

@@ -198,8 +198,8 @@ def _apart(folders: Sequence[Path]) -> tuple[list[Path], list[Skipped]]:
     names = {one.name for one in skipped}
     cases = [folder for folder in folders if folder.name not in names]
     if not cases:
-        told = "; ".join(f"{one.name}: {one.reason}" for one in skipped)
-        raise ArgumentError([f"holds no case: {told}"])
+        reasons = "; ".join(f"{one.name}: {one.reason}" for one in skipped)
+        raise ArgumentError([f"holds no case: {reasons}"])
     return cases, skipped
 
 

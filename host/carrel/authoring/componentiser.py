@@ -103,8 +103,8 @@ def _sources_hash() -> str:
     root = kit_root()
     files = [root / "Cargo.toml", root / "Cargo.lock"]
     files += sorted(path for path in (root / COMPONENTISER).rglob("*") if path.is_file())
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in files:
         data = path.read_bytes()
-        told.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
-    return told.hexdigest()
+        digest.update(f"{path.relative_to(root).as_posix()} {len(data)}\n".encode() + data)
+    return digest.hexdigest()

@@ -106,8 +106,8 @@ class Dependencies:
                 for part in reversed(_PARTS):
                     for profile in _PROFILES:
                         _copy_units(build.target, new, f"{profile}/{part}", build.own)
-                told = {"crates": sorted(locked_crates(build.lock)), "units": sorted(units)}
-                (new / _SET).write_text(json.dumps(told), "utf-8")
+                description = {"crates": sorted(locked_crates(build.lock)), "units": sorted(units)}
+                (new / _SET).write_text(json.dumps(description), "utf-8")
                 digest = hashlib.sha256("\n".join(sorted(units)).encode()).hexdigest()[:16]
                 if not (folder / digest).exists():
                     new.rename(folder / digest)
@@ -169,8 +169,8 @@ def _by_use(sets: Sequence[Path]) -> list[Path]:
 def _read(one: Path) -> dict[str, list[str]]:
     """Returns a set's description; empty if it is damaged or being removed."""
     try:
-        told = json.loads((one / _SET).read_text("utf-8"))
-        return {key: [str(name) for name in told[key]] for key in ("crates", "units")}
+        description = json.loads((one / _SET).read_text("utf-8"))
+        return {key: [str(name) for name in description[key]] for key in ("crates", "units")}
     except (OSError, ValueError, KeyError, TypeError):
         return {"crates": [], "units": []}
 

@@ -95,8 +95,8 @@ def _id_faults(place: str, one: Mapping[str, str], kinds: Sequence[str]) -> list
     except IdFault as fault:
         return [f"{place}: {fault}"]
     if canonical != one:
-        told = json.dumps(canonical, ensure_ascii=False)
-        return [f"{place}: a host sends {printable(told, 300)}"]
+        sent = json.dumps(canonical, ensure_ascii=False)
+        return [f"{place}: a host sends {printable(sent, 300)}"]
     return []
 
 

@@ -46,7 +46,7 @@ def run_case(case: Case, plugin: Plugin) -> dict[str, Any]:
             text = plugin.parse(case.format, decode_text(data, case.content_type))
         return plugin.checked_document(case.format, text)
     except SourceError as error:
-        return {"error": told_error(error, case.expected)}
+        return {"error": error_members(error, case.expected)}
 
 
 def call_plugin(
@@ -108,14 +108,14 @@ def _role_answer(plugin: Plugin, tool: str, checked: Mapping[str, Any], text: by
     return Result(text, decode_object(text, plugin=plugin.name, tool=tool, strict=True))
 
 
-def told_error(error: SourceError, expected: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Returns what `expected.json` says of a plugin's own report, and whatever else it says
+def error_members(error: SourceError, expected: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Returns the members of an error for `expected.json`: the usual ones, and those that it has
     already.
     """
-    told = error.to_dict()
+    reported = error.to_dict()
     named = (expected or {}).get("error")
     keys = (*_OF_ERRORS, *(named if isinstance(named, dict) else ()))
-    return {key: told[key] for key in dict.fromkeys(keys) if key in told}
+    return {key: reported[key] for key in dict.fromkeys(keys) if key in reported}
 
 
 def _answers(plugin: Plugin, ids: list[dict[str, Any]], text: bytes) -> Result:

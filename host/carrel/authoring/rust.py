@@ -72,17 +72,20 @@ def _compile(chain: Toolchain, folder: Path, package: _Package, cache: Path, say
     """Compiles the package's core module and returns its file."""
     command = chain.build_command("--release", f"--target-dir={package.target_dir}", *verbosity())
     # The same flags in every project, or no project could use what another one compiled. Cargo
-    # names a package's own sources by relative paths, so they tell nothing of its folder.
+    # names a package's own sources by relative paths, so they say nothing of its folder.
     environment = chain.build_environment(None)
     dependencies = Dependencies(cache, say)
-    told = [
+    toolchain = [
         chain.name,
         capture([chain.rustc or "rustc", "-vV"], folder),
         capture([chain.cargo, "-V"], folder),
         environment["CARGO_ENCODED_RUSTFLAGS"],
     ]
     build = Build(
-        package.target_dir, package.root / "Cargo.lock", package.own, toolchain=json.dumps(told)
+        package.target_dir,
+        package.root / "Cargo.lock",
+        package.own,
+        toolchain=json.dumps(toolchain),
     )
     is_first = dependencies.reuse(build)
     say(f"compiling with {chain.name}")
@@ -102,8 +105,8 @@ def _package(chain: Toolchain, folder: Path) -> _Package:
             f"{manifest}: cargo cannot read it",
             remedy="'cargo metadata' in that folder says what is wrong",
         )
-    told = json.loads(text)
-    local = [package for package in told["packages"] if package["source"] is None]
+    metadata = json.loads(text)
+    local = [package for package in metadata["packages"] if package["source"] is None]
     names = [target["name"] for package in local for target in package["targets"]]
     own = {name.replace("-", "_") for name in [*names, *(one["name"] for one in local)]}
     for package in local:
@@ -111,8 +114,8 @@ def _package(chain: Toolchain, folder: Path) -> _Package:
             continue
         for target in package["targets"]:
             if "cdylib" in target["crate_types"]:
-                root = Path(told["workspace_root"])
-                target_dir = Path(told["target_directory"])
+                root = Path(metadata["workspace_root"])
+                target_dir = Path(metadata["target_directory"])
                 # "build-script-build" is the name of every crate's build script.
                 scripts = {"build_script_build"}
                 return _Package(target["name"], target_dir, root, frozenset(own - scripts))
