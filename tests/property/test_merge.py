@@ -78,18 +78,18 @@ def test_merging_keeps_every_value_and_its_source(records: list[Work]) -> None:
                 continue
             taken = value_of(merged.work, name)
             others = merged.alternatives.get(name, ())
-            told = [other for other in others if folded(other.value) == folded(value)]
+            matching = [other for other in others if folded(other.value) == folded(value)]
             if name in UNITED:
                 assert isinstance(value, tuple)
                 assert isinstance(taken, tuple)
                 assert {folded(one) for one in value} <= {folded(one) for one in taken}
                 assert record.source in merged.provenance[name]
                 if {folded(one) for one in value} != {folded(one) for one in taken}:
-                    assert record.source in told[0].sources
+                    assert record.source in matching[0].sources
             elif folded(value) == folded(taken):
                 assert record.source in merged.provenance[name]
             else:
-                assert record.source in told[0].sources
+                assert record.source in matching[0].sources
 
 
 @given(SEVERAL)
@@ -97,12 +97,12 @@ def test_every_merged_value_is_in_a_record(records: list[Work]) -> None:
     merged = merge(records)
     assert work_faults(RawResult(json.loads(whole(merged))["work"])) == []
     for name in FIELDS:
-        said = [value_of(record, name) for record in records]
+        values = [value_of(record, name) for record in records]
         if name in UNITED:
-            items = {folded(item) for value in said for item in value}  # type: ignore[attr-defined]
+            items = {folded(item) for value in values for item in value}  # type: ignore[attr-defined]
             assert {folded(item) for item in value_of(merged.work, name)} == items  # type: ignore[attr-defined]
         else:
-            assert value_of(merged.work, name) in said
+            assert value_of(merged.work, name) in values
     assert set(merged.sources) == {record.source for record in records}
 
 
@@ -160,10 +160,10 @@ def test_indexes_and_strangers_make_no_one_work_of_two_dois(records: list[Work])
 def test_sources_that_differ_are_shown_with_what_each_says(records: list[Work]) -> None:
     for one in group(records):
         for name in ("ids.doi", "ids.pmid", "title", "issued"):
-            said = {folded(value) for each in one.records if (value := value_of(each, name))}
-            told = [one.work, *(other.value for other in one.alternatives.get(name, ()))]
-            shown = {folded(value_of(told[0], name)), *(folded(value) for value in told[1:])}
-            assert said <= shown
+            stated = {folded(value) for each in one.records if (value := value_of(each, name))}
+            kept = [one.work, *(other.value for other in one.alternatives.get(name, ()))]
+            shown = {folded(value_of(kept[0], name)), *(folded(value) for value in kept[1:])}
+            assert stated <= shown
 
 
 @given(

@@ -86,7 +86,7 @@ class MergedWork:
         return {
             "work": self.work.to_json(),
             "sources": list(self.sources),
-            "provenance": {name: list(said) for name, said in self.provenance.items()},
+            "provenance": {name: list(sources) for name, sources in self.provenance.items()},
             "alternatives": {
                 name: [
                     {"value": _jsonable(other.value), "sources": list(other.sources)}
@@ -114,10 +114,10 @@ def merge(records: Iterable[Work | MergedWork]) -> MergedWork:
     provenance: dict[str, tuple[str, ...]] = {}
     alternatives: dict[str, tuple[Alternative, ...]] = {}
     for name in FIELDS:
-        said = _said(known, name)
-        if not said:
+        claims = _claims(known, name)
+        if not claims:
             continue
-        taken, provenance[name], others = (_united if name in UNITED else _chosen)(said)
+        taken, provenance[name], others = (_united if name in UNITED else _chosen)(claims)
         values[name] = taken
         if others:
             alternatives[name] = others
@@ -138,44 +138,44 @@ def flat(records: Iterable[Work | MergedWork]) -> list[Work]:
 
 
 #: The sources and values of one field, those of the most reliable source first.
-_Said = list[tuple[str, Any]]
+_Claims = list[tuple[str, Any]]
 _Taken = tuple[Any, tuple[str, ...], tuple[Alternative, ...]]
 
 
-def _said(records: tuple[Work, ...], name: str) -> _Said:
+def _claims(records: tuple[Work, ...], name: str) -> _Claims:
     """Returns a field's sources and values, best first; equals stay in the records' order."""
-    said = []
+    claims = []
     for record in sorted(records, key=lambda one: record_rank(one, name)):
         value = getattr(record.ids, name[4:]) if name.startswith("ids.") else getattr(record, name)
         if value is not None and value != ():
-            said.append((record.source, value))
-    return said
+            claims.append((record.source, value))
+    return claims
 
 
-def _chosen(said: _Said) -> _Taken:
+def _chosen(claims: _Claims) -> _Taken:
     """Returns the first value, the sources that agree, and the other values."""
-    if all(value == said[0][1] for _, value in said):
-        return said[0][1], _once([source for source, _ in said]), ()
+    if all(value == claims[0][1] for _, value in claims):
+        return claims[0][1], _once([source for source, _ in claims]), ()
     groups: dict[str, tuple[Any, list[str]]] = {}
-    for source, value in said:
+    for source, value in claims:
         groups.setdefault(_sameness(value), (value, []))[1].append(source)
-    (taken, sayers), *rest = groups.values()
+    (taken, agreeing), *rest = groups.values()
     others = tuple(Alternative(value, _once(sources)) for value, sources in rest)
-    return taken, _once(sayers), others
+    return taken, _once(agreeing), others
 
 
-def _united(said: _Said) -> _Taken:
+def _united(claims: _Claims) -> _Taken:
     """Returns all items, each in its first spelling, and the lists of sources that lack some."""
     items: dict[str, Any] = {}
-    for _, value in said:
+    for _, value in claims:
         for item in value:
             items.setdefault(_sameness(item), item)
     parts: dict[str, tuple[Any, list[str]]] = {}
-    for source, value in said:
+    for source, value in claims:
         if {_sameness(item) for item in value} != set(items):
             parts.setdefault(_sameness(value), (value, []))[1].append(source)
     others = tuple(Alternative(value, _once(sources)) for value, sources in parts.values())
-    return tuple(items.values()), _once([source for source, _ in said]), others
+    return tuple(items.values()), _once([source for source, _ in claims]), others
 
 
 def _sameness(value: Any) -> str:

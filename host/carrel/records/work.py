@@ -31,13 +31,13 @@ class _Json:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the JSON object without unknown members."""
-        told: dict[str, Any] = {}
+        record: dict[str, Any] = {}
         names: tuple[str, ...] = self.__slots__  # the members; quicker to get than by `fields`
         for name in names:
             value = getattr(self, name)
             if value is not None and value != ():
-                told[name] = _plain(value)
-        return told
+                record[name] = _plain(value)
+        return record
 
 
 def _read(value: Any, kind: type[_Json] | None) -> Any:
