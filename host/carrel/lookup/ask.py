@@ -42,18 +42,18 @@ def ask(
         Question(name, LOOKUP, {"ids": [one.to_json() for one in ids]}) for name, ids in batches
     ]
     answers: Answers = {}
-    for (name, ids), told in zip(batches, ask_all(plugins, questions, call), strict=True):
-        for one, answer in _read(name, ids, told).items():
+    for (name, ids), reply in zip(batches, ask_all(plugins, questions, call), strict=True):
+        for one, answer in _read(name, ids, reply).items():
             answers[name, one] = answer
     return answers
 
 
-def _read(source: str, ids: Sequence[Id], told: Answer) -> dict[Id, LookupAnswer]:
+def _read(source: str, ids: Sequence[Id], reply: Answer) -> dict[Id, LookupAnswer]:
     """Returns one answer for each identifier of a batch; a failure is that of all of them."""
     try:
-        if isinstance(told, CarrelError):
-            raise told
-        return read_answers(told.decode(), ids, source)
+        if isinstance(reply, CarrelError):
+            raise reply
+        return read_answers(reply.decode(), ids, source)
     except CarrelError as error:
         return dict.fromkeys(ids, LookupAnswer.failed(Problem.of(error)))
 

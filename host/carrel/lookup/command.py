@@ -92,12 +92,12 @@ def _show(data: dict[str, Any]) -> None:
         found = data["works"][item["work"]] if "work" in item else {}
         work = found.get("work", {})
         warning = f"[{warned}]" if (warned := standing(work)) else ""
-        told = (
+        summary = (
             " ".join(part for part in (warning, work.get("title", ""), _year(work)) if part)
             if found
             else why_not_found(item)
         )
-        rows.append((item["given"], item["outcome"], told, ", ".join(found.get("sources", ()))))
+        rows.append((item["given"], item["outcome"], summary, ", ".join(found.get("sources", ()))))
     table(("identifier", "outcome", "work", "sources"), rows)
 
 

@@ -64,10 +64,10 @@ class Problem:
 
     def to_json(self) -> dict[str, Any]:
         """Code, message and, when known, the wait."""
-        told: dict[str, Any] = {"code": self.code, "message": self.message}
+        problem: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.retry_after_seconds is not None:
-            told["retry_after_seconds"] = self.retry_after_seconds
-        return told
+            problem["retry_after_seconds"] = self.retry_after_seconds
+        return problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +91,16 @@ class Step:
 
     def to_json(self, *, remedy: bool = True) -> dict[str, Any]:
         """Returns the step as one JSON object, with or without what to set."""
-        told: dict[str, Any] = {"source": self.source, "outcome": self.outcome}
+        step: dict[str, Any] = {"source": self.source, "outcome": self.outcome}
         if self.asked is not None:
-            told["asked"] = self.asked.to_json()
+            step["asked"] = self.asked.to_json()
         if self.problem is not None:
-            told.update(self.problem.to_json())
+            step.update(self.problem.to_json())
         if self.reason is not None:
-            told["reason"] = self.reason
+            step["reason"] = self.reason
         if remedy and self.remedy is not None:
-            told["message"] = self.remedy
-        return told
+            step["message"] = self.remedy
+        return step
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +130,16 @@ class LookupItem:
         What to set so that a further source can be asked is stated for works that were not found: a
         result of a hundred works would repeat it a hundred times.
         """
-        told: dict[str, Any] = {"given": self.given, "outcome": self.outcome}
+        item: dict[str, Any] = {"given": self.given, "outcome": self.outcome}
         if self.id is not None:
-            told["id"] = self.id.to_json()
+            item["id"] = self.id.to_json()
         if self.work is not None:
-            told["work"] = self.work
+            item["work"] = self.work
         if self.problem is not None:
-            told["error"] = self.problem.to_json()
+            item["error"] = self.problem.to_json()
         lost = self.outcome != "found"
-        told["trace"] = [step.to_json(remedy=lost) for step in self.steps]
-        return told
+        item["trace"] = [step.to_json(remedy=lost) for step in self.steps]
+        return item
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class LookupResult:
         left_out = [] if references else ["references"]
         if "abstracts" in omit:
             left_out.append("abstract")
-        told: dict[str, Any] = {
+        result: dict[str, Any] = {
             "items": [item.to_json() for item in self.items],
             "works": [
                 _work(work, left_out, affiliations="affiliations" not in omit)
@@ -174,12 +174,12 @@ class LookupResult:
             ],
         }
         if self.notices:
-            told["notices"] = list(self.notices)
-        return told
+            result["notices"] = list(self.notices)
+        return result
 
 
 def outcome_of(steps: Collection[Step], is_absent: Callable[[Collection[Step]], bool]) -> Outcome:
-    """Returns how an item ended, by what its sources said.
+    """Returns how an item ended, by the outcomes of its steps.
 
     Args:
         steps: of the item.
@@ -198,16 +198,16 @@ def first_problem(steps: Sequence[Step]) -> Problem | None:
 
 
 def _work(work: MergedWork, left_out: Collection[str], *, affiliations: bool) -> dict[str, Any]:
-    """Returns a work without some members, what is said of them, and the affiliations of people."""
-    told = work.to_json()
-    for members in (told["work"], told["alternatives"], told["provenance"]):
+    """Returns a work's JSON without some members, their provenance, and people's affiliations."""
+    merged = work.to_json()
+    for members in (merged["work"], merged["alternatives"], merged["provenance"]):
         for name in left_out:
             members.pop(name, None)
     if not affiliations:
         others = (
-            other["value"] for name in _PEOPLE for other in told["alternatives"].get(name, ())
+            other["value"] for name in _PEOPLE for other in merged["alternatives"].get(name, ())
         )
-        for people in (*(told["work"].get(name, ()) for name in _PEOPLE), *others):
+        for people in (*(merged["work"].get(name, ()) for name in _PEOPLE), *others):
             for person in people:
                 person.pop("affiliations", None)
-    return told
+    return merged

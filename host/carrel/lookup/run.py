@@ -132,16 +132,16 @@ class _Question:
         """
         steps: list[Step] = []
         for source in sources:
-            told = [
+            source_steps = [
                 Step(name, answer.outcome, one, answer.problem)
                 for name, one, answer in self.answered
                 if name == source.name
             ]
-            if not told:
+            if not source_steps:
                 known = self.next_for(source) is not None
                 reason = source.closed or (late if known else "no_matching_identifier")
-                told = [Step(source.name, "not_asked", reason=reason, remedy=source.remedy)]
-            steps += told
+                source_steps = [Step(source.name, "not_asked", reason=reason, remedy=source.remedy)]
+            steps += source_steps
         return tuple(steps)
 
 
