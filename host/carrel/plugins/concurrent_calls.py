@@ -80,11 +80,11 @@ def ask_all(plugins: PluginSet, questions: Sequence[Question], whole: Call) -> l
 
 
 def _start(plugins: PluginSet, question: Question, whole: Call) -> RunningCall[bytes]:
-    def tell(words: str) -> None:
+    def explain(words: str) -> None:
         whole.explain(f"{question.plugin}: {words}")
 
-    plugin = plugins.plugin(question.plugin, on_compile=partial(tell, COMPILING))
-    call = plugin.new_call(question.tool, lambda _done, _total, words: tell(words))
+    plugin = plugins.plugin(question.plugin, on_compile=partial(explain, COMPILING))
+    call = plugin.new_call(question.tool, lambda _done, _total, words: explain(words))
     call.deadline = min(call.deadline, whole.deadline)
     call.refresh = whole.refresh
     return plugin.start_reserved(question.tool, question.arguments, call)

@@ -301,9 +301,9 @@ class Plugin(ABC):
         return value
 
     def _refused(self, name: str, faults: Sequence[str]) -> ContractViolation:
-        told = "; ".join(faults[:5])
+        reasons = "; ".join(faults[:5])
         return ContractViolation(
-            f"{self.name}: {name} returned a result that its own schema refuses: {told}",
+            f"{self.name}: {name} returned a result that its own schema refuses: {reasons}",
             plugin=self.name,
             tool=name,
         )

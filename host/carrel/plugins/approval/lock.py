@@ -152,10 +152,10 @@ def changes(before: LockEntry, after: LockEntry) -> list[str]:
     for name, tool in after.tools.items():
         if name in before.tools:
             lines += _tool_changes(name, before.tools[name], tool)
-    told = any(line.startswith(("host ", "tool ")) for line in lines)
-    if before.manifest != after.manifest and not told:
+    explained = any(line.startswith(("host ", "tool ")) for line in lines)
+    if before.manifest != after.manifest and not explained:
         lines.append(_change("manifest", before.manifest, after.manifest))
-    if before.tool_set != after.tool_set and not told:
+    if before.tool_set != after.tool_set and not explained:
         lines.append(_change("tool set", before.tool_set, after.tool_set))
     return lines
 

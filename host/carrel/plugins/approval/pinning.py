@@ -100,7 +100,7 @@ class Pins:
         approved = None if source.builtin else self._find(entry)
         if approved is None or approved.wasm == f"sha256:{source.digest}":
             return
-        found = _told_by_section(entry, source)
+        found = _embedded_entry(entry, source)
         from .lock import changes
 
         lines = changes(approved, found) if found is not None else []
@@ -262,7 +262,7 @@ def entry_of(entry: PluginConfig, source: PluginSource, manifest: Manifest) -> L
     )
 
 
-def _told_by_section(entry: PluginConfig, source: PluginSource) -> LockEntry | None:
+def _embedded_entry(entry: PluginConfig, source: PluginSource) -> LockEntry | None:
     """Returns the entry that the embedded manifest gives, without running anything."""
     from carrel.plugins.manifests.manifest import parse_manifest
 

@@ -64,7 +64,7 @@ class RunningCall(Generic[R]):
         except KeyboardInterrupt:
             self.call.cancel()
             raise
-        except Exception as fault:  # noqa: BLE001 - `as_error` tells its kinds apart
+        except Exception as fault:  # noqa: BLE001 - `as_error` distinguishes its kinds
             raise self._as_error(fault, self.call) from None
         return self._read(text)
 

@@ -108,11 +108,11 @@ class Precompiler:
             errors = child.stderr.read()
             child.wait()  # not `communicate`, which would close its stdin first
         if child.returncode and not self._stopped.is_set():
-            said = errors.decode("utf-8", "replace").strip().splitlines()
+            lines = errors.decode("utf-8", "replace").strip().splitlines()
             _log.warning(
                 "plugins are not compiled in advance; status %d: %s",
                 child.returncode,
-                said[-1] if said else "no reason",
+                lines[-1] if lines else "no reason",
             )
 
 

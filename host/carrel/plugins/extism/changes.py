@@ -18,14 +18,14 @@ class Changes:
 
     def __init__(self) -> None:
         self.listener: Callable[[str], None] | None = None
-        self._told: dict[str, float] = {}
+        self._notified: dict[str, float] = {}
 
     def __call__(self, what: str) -> None:
         """Calls the listener unless it was called for this just now; thread-safe."""
         now = time.monotonic()
-        if self.listener is not None and now - self._told.get(what, -1.0) >= 1.0:
-            if len(self._told) >= _REMEMBERED:
-                self._told = {one: at for one, at in self._told.items() if now - at < 1.0}
-            if len(self._told) < _REMEMBERED:
-                self._told[what] = now
+        if self.listener is not None and now - self._notified.get(what, -1.0) >= 1.0:
+            if len(self._notified) >= _REMEMBERED:
+                self._notified = {one: at for one, at in self._notified.items() if now - at < 1.0}
+            if len(self._notified) < _REMEMBERED:
+                self._notified[what] = now
                 self.listener(what)

@@ -44,7 +44,7 @@ def load_module(
         updated: called with the URI of a document that changed.
     """
 
-    def tell_updated(uri: str) -> None:
+    def notify_updated(uri: str) -> None:
         if is_uri(uri) and scheme_of(uri) not in RESERVED_SCHEMES:
             updated(uri)
 
@@ -63,7 +63,7 @@ def load_module(
         config={**{key: _text(value) for key, value in entry.settings.items()}, **entry.env_vars},
         make_fetcher=lambda manifest: ModuleFetcher(entry.name, make_fetcher(manifest)),
         limits=limits,
-        context=lambda: ModuleContext(secret=secret, changed=changed, updated=tell_updated),
+        context=lambda: ModuleContext(secret=secret, changed=changed, updated=notify_updated),
     )
 
 

@@ -123,9 +123,9 @@ class ModulePlugin(Plugin):
         answer = decode_object(text, plugin=self.name, tool=tool)
         blocks = content.checked(content.read_blocks, answer, self.name, tool)
         if answer.get("isError") is True:
-            said = printable(content.texts_of(blocks), _MAX_MESSAGE)
+            message = printable(content.texts_of(blocks), _MAX_MESSAGE)
             raise ModuleError(
-                f"{self.name}: {said or 'the module says that the call failed'}",
+                f"{self.name}: {message or 'the module says that the call failed'}",
                 plugin=self.name,
                 tool=tool,
                 content=blocks,
@@ -231,10 +231,10 @@ class ModulePlugin(Plugin):
         """Translates the text that the module set as its error."""
         if not isinstance(error, PluginReport):
             return InternalError()
-        said = printable(error.text.strip(), _MAX_MESSAGE)
+        message = printable(error.text.strip(), _MAX_MESSAGE)
         extra: dict[str, Any] = {"attempts": call.attempts[-20:]} if call.attempts else {}
         return ModuleError(
-            f"{self.name}: {said or 'the module failed and did not say why'}",
+            f"{self.name}: {message or 'the module failed and did not say why'}",
             plugin=self.name,
             tool=call.tool,
             extra=extra,
@@ -329,15 +329,15 @@ class ModulePlugin(Plugin):
         try:
             answer = decode_object(pending.utf8(), plugin=self.name, tool=export)
         except PluginReport as report:
-            said = self._as_error(report, call).message
+            reason = self._as_error(report, call).message
         except (PluginError, SourceError) as error:
-            said = error.message
+            reason = error.message
         else:
             items = answer.get(member, [])
             if isinstance(items, list):
                 return items
-            said = f"{member} is not an array"
-        raise LoadError(f"{self.name}: {export} failed: {said}", plugin=self.name) from None
+            reason = f"{member} is not an array"
+        raise LoadError(f"{self.name}: {export} failed: {reason}", plugin=self.name) from None
 
 
 def _asked(name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:

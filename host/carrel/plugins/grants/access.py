@@ -76,9 +76,9 @@ class Access:
         """
         from .requirements import missing_requirement
 
-        told = missing_requirement(self._config, entry, manifest)
-        if told is None or self._config.replay_dir is None:
-            return told
+        missing = missing_requirement(self._config, entry, manifest)
+        if missing is None or self._config.replay_dir is None:
+            return missing
         with self._lock:
             try:
                 recordings = self._open_recordings()

@@ -64,13 +64,15 @@ def unset_keys(config: Config, entry: PluginConfig, manifest: Manifest) -> tuple
 def _how_to_set(secret: Mapping[str, Any], entry: PluginConfig) -> str:
     name = secret["name"]
     if name == CONTACT:
-        told = "an e-mail address is not set; set fetch.contact or CARREL_CONTACT"
+        advice = "an e-mail address is not set; set fetch.contact or CARREL_CONTACT"
     else:
-        told = f"{name} is not set; set {variable(entry.name, name)}"
+        advice = f"{name} is not set; set {variable(entry.name, name)}"
     if not entry.grants_secret(name):
-        told += f" and grant it: plugins.{entry.name}.runtime_config.secrets += {json.dumps(name)}"
+        advice += (
+            f" and grant it: plugins.{entry.name}.runtime_config.secrets += {json.dumps(name)}"
+        )
     purpose = secret.get("description", "").rstrip(".")
-    return f"{told} ({purpose})" if purpose else told
+    return f"{advice} ({purpose})" if purpose else advice
 
 
 def _has_request(requests: Iterable[Request], hosts: Collection[str]) -> bool:
