@@ -73,9 +73,9 @@ def compile_component(
     code, errors = ended
     if child.returncode == 0:
         return code
-    said = errors.decode("utf-8", "replace").strip().splitlines()
+    lines = errors.decode("utf-8", "replace").strip().splitlines()
     if child.returncode == _INVALID:
-        reason = said[0] if said else "unknown reason"
+        reason = lines[0] if lines else "unknown reason"
         raise LoadError(f"{plugin}: not a valid component: {reason}", plugin=plugin)
     raise LoadError(
         f"{plugin}: compiling failed with status {child.returncode}; it may need more than "

@@ -89,7 +89,7 @@ def with_entry(wasm: bytes, plugin: str) -> bytes:
         memory, realloc = lift.options[MEMORY], lift.options[REALLOC]
     except (UnreadableError, KeyError) as fault:
         raise LoadError(
-            f"{plugin}: its {DOCUMENTS}#{PARSE_BYTES} cannot be called ({_said(fault)}); the "
+            f"{plugin}: its {DOCUMENTS}#{PARSE_BYTES} cannot be called ({_reason(fault)}); the "
             "component must lift it itself, with a memory and realloc, as wit-component does",
             plugin=plugin,
         ) from None
@@ -98,7 +98,7 @@ def with_entry(wasm: bytes, plugin: str) -> bytes:
     return wasm + _sections(definitions.counts, lift, memory, realloc)
 
 
-def _said(fault: Exception) -> str:
+def _reason(fault: Exception) -> str:
     if isinstance(fault, UnreadableError):
         return str(fault)
     return "no function of that name is lifted with a memory and realloc"

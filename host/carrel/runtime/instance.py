@@ -239,8 +239,10 @@ class Execution:
             raise
         except Exception as error:  # noqa: BLE001 - wasmtime raises several kinds
             self._raise_reason()
-            said = f"{self._text()}\n{self._complaint}"
-            raise from_wasmtime(error, self.call, said=said, input_size=self.handing_in) from None
+            output = f"{self._text()}\n{self._complaint}"
+            raise from_wasmtime(
+                error, self.call, output=output, input_size=self.handing_in
+            ) from None
         finally:
             self.cpu_seconds = self._cpu_seconds()
             with self._lock:

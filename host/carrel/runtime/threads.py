@@ -137,7 +137,7 @@ class WorkerThreads:
 
     def submit(self, job: Job, owner: str = "") -> None:
         """Queues a job; it must not raise. It runs in the caller's context, so that its log lines
-        can be told from those of other calls.
+        can be distinguished from those of other calls.
 
         Args:
             job: to run.

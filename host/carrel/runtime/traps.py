@@ -113,14 +113,14 @@ _ABI_FAULTS: tuple[tuple[str, str], ...] = (
 
 
 def from_wasmtime(
-    error: Exception, call: Call, *, said: str = "", input_size: int = 0
+    error: Exception, call: Call, *, output: str = "", input_size: int = 0
 ) -> PluginError:
     """Returns the Carrel error for a failed guest call.
 
     Args:
         error: wasmtime's exception.
         call: the failed call; its limits are named in the error.
-        said: the guest's output, which tells a failed allocation from a panic.
+        output: the guest's; it distinguishes a failed allocation from a panic.
         input_size: number of characters of its arguments, which must fit into its memory.
     """
     plugin, tool = call.plugin, call.tool
@@ -142,7 +142,7 @@ def from_wasmtime(
         return LimitExceeded("stack", call.limits.stack_bytes, plugin=plugin, tool=tool)
     message = TRAPS[kind]
     if kind == "unreachable":
-        last = _last_line(said)
+        last = _last_line(output)
         # An allocator that gets no more memory prints a message and aborts. While the arguments are
         # passed in it cannot print, so large arguments are assumed to be the cause.
         starved = "memory allocation" in last or (
@@ -180,5 +180,5 @@ def load_error(error: Exception, plugin: str) -> LoadError:
 def _last_line(text: str) -> str:
     noise = ("note: run with", "stack backtrace")
     lines = [line.strip() for line in text.splitlines()]
-    told = [line for line in lines if line and not line.startswith(noise)]
-    return told[-1][:200] if told else ""
+    kept = [line for line in lines if line and not line.startswith(noise)]
+    return kept[-1][:200] if kept else ""

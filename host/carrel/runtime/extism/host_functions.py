@@ -66,17 +66,17 @@ def answer(execution: Execution, which: int, argument: str) -> str:
     if name in _CHANGED:
         context.changed(_CHANGED[name])
         return ""
-    told = _decoded(argument)
+    params = _decoded(argument)
     if name == "get_keyring_secret":
-        return _secret(execution, context, told)
+        return _secret(execution, context, params)
     if name == "notify_progress":
-        _progress(execution, told)
+        _progress(execution, params)
     elif name == "notify_resource_updated":
-        if isinstance(told.get("uri"), str):
-            context.updated(told["uri"])
+        if isinstance(params.get("uri"), str):
+            context.updated(params["uri"])
     elif name == "notify_logging_message":
-        level = _MCP_LEVELS.get(str(told.get("level")), "info")
-        data = told.get("data")
+        level = _MCP_LEVELS.get(str(params.get("level")), "info")
+        data = params.get("data")
         text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
         execution.log(level, text[:4096])
     else:
@@ -94,8 +94,8 @@ def _decoded(argument: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _secret(execution: Execution, context: ModuleContext, told: dict[str, Any]) -> str:
-    service, user = told.get("service"), told.get("user")
+def _secret(execution: Execution, context: ModuleContext, params: dict[str, Any]) -> str:
+    service, user = params.get("service"), params.get("user")
     if not isinstance(service, str) or not isinstance(user, str):
         return ""
     value = context.secret(service, user)
@@ -111,8 +111,8 @@ def _secret(execution: Execution, context: ModuleContext, told: dict[str, Any]) 
     return value or ""
 
 
-def _progress(execution: Execution, told: dict[str, Any]) -> None:
-    done, total, message = told.get("progress"), told.get("total"), told.get("message")
+def _progress(execution: Execution, params: dict[str, Any]) -> None:
+    done, total, message = params.get("progress"), params.get("total"), params.get("message")
     if isinstance(done, int | float):
         execution.call.progress(
             float(done),
