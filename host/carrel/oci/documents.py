@@ -109,16 +109,16 @@ def read_annotations(value: object) -> dict[str, str]:
 
 def descriptor_json(descriptor: Descriptor) -> dict[str, Any]:
     """Returns a descriptor's JSON."""
-    told: dict[str, Any] = {
+    members: dict[str, Any] = {
         "mediaType": descriptor.media_type,
         "digest": descriptor.digest,
         "size": descriptor.size,
     }
     if descriptor.artifact_type:
-        told["artifactType"] = descriptor.artifact_type
+        members["artifactType"] = descriptor.artifact_type
     if descriptor.annotations:
-        told["annotations"] = dict(descriptor.annotations)
-    return told
+        members["annotations"] = dict(descriptor.annotations)
+    return members
 
 
 def describe_manifest(data: bytes, media_type: str) -> Descriptor:

@@ -97,8 +97,8 @@ class Download:
     def _is_other_part(self, answer: RegistryResponse) -> bool:
         """Whether a range was requested and another, or none, is returned."""
         if answer.status == 206:
-            told = answer.headers.get("content-range", "")
-            return not told.startswith(f"bytes {len(self._data)}-")
+            content_range = answer.headers.get("content-range", "")
+            return not content_range.startswith(f"bytes {len(self._data)}-")
         return answer.status == 416
 
     def _receive(self, at: RegistryUrl, answer: RegistryResponse) -> Reply:

@@ -81,12 +81,12 @@ def write_plugin(
         created: None takes `SOURCE_DATE_EPOCH`, else now.
     """
     at = _rfc3339(created or _now())
-    told = plugin_manifest or {}
+    declared = plugin_manifest or {}
     layer = Descriptor(
         WASM_TYPE,
         sha256(wasm),
         len(wasm),
-        annotations={f"{_TITLE}title": f"{told.get('name', name)}.wasm"},
+        annotations={f"{_TITLE}title": f"{declared.get('name', name)}.wasm"},
     )
     config: dict[str, Any] = {
         "created": at,
@@ -102,26 +102,26 @@ def write_plugin(
         "mediaType": OCI_MANIFEST,
         "config": descriptor_json(Descriptor(CONFIG_TYPE, sha256(config_bytes), len(config_bytes))),
         "layers": [descriptor_json(layer)],
-        "annotations": _annotations(told, name, at),
+        "annotations": _annotations(declared, name, at),
     }
     return PluginPackage(
         blobs=((config_bytes, CONFIG_TYPE), (wasm, WASM_TYPE)), manifest=encode_json(manifest)
     )
 
 
-def _annotations(told: Mapping[str, Any], name: str, created: str) -> dict[str, str]:
+def _annotations(plugin_manifest: Mapping[str, Any], name: str, created: str) -> dict[str, str]:
     found = {
         "created": created,
-        "title": told.get("title") or told.get("name") or name,
-        "version": told.get("version"),
-        "description": told.get("description"),
-        "licenses": told.get("licence"),
-        "url": told.get("homepage"),
-        "source": told.get("homepage"),
+        "title": plugin_manifest.get("title") or plugin_manifest.get("name") or name,
+        "version": plugin_manifest.get("version"),
+        "description": plugin_manifest.get("description"),
+        "licenses": plugin_manifest.get("licence"),
+        "url": plugin_manifest.get("homepage"),
+        "source": plugin_manifest.get("homepage"),
     }
     annotations = {_TITLE + key: str(value) for key, value in found.items() if value}
-    if told:
-        text = encode_json(told).decode()
+    if plugin_manifest:
+        text = encode_json(plugin_manifest).decode()
         if len(text) <= _MAX_ANNOTATION:
             annotations[MANIFEST_ANNOTATION] = text
     return annotations

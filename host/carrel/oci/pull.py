@@ -48,9 +48,9 @@ def pull(
         RegistryError: the registry has no such plugin, or sends other content.
         StorageError: the store's disk refuses.
     """
-    tell = on_progress or (lambda _done, _total, _message: None)
+    report = on_progress or (lambda _done, _total, _message: None)
     store.prune_partial_blobs()
-    tell(0, None, "manifest")
+    report(0, None, "manifest")
     document = repository.manifest(reference.wanted)
     if document is None:
         kind = "manifest" if reference.digest else "tag"
@@ -62,9 +62,9 @@ def pull(
         raise RegistryError(f"{document.digest} was handed out in place of {reference.digest}")
     kept = store.repository(reference)
     through = _Keeping(repository, kept, document)
-    tell(0, None, "component")
+    report(0, None, "component")
     artifact = read_plugin(through, document.digest, max_bytes=max_bytes)
-    tell(len(artifact.wasm), None, "signatures")
+    report(len(artifact.wasm), None, "signatures")
     for digest in dict.fromkeys((artifact.digest, artifact.manifest_digest)):
         _keep_signatures(repository, through, kept, digest)
     kept.point(reference.wanted, document)

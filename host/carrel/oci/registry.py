@@ -143,9 +143,9 @@ class HttpRepository:
         what = f"the manifest {reference or descriptor.digest} of {self._name}"
         if reply.status not in {200, 201, 202}:
             raise self._client.refused(reply, f"write {what}")
-        told = reply.headers.get("docker-content-digest")
-        if is_digest(told) and told != descriptor.digest:
-            raise RegistryError(f"{what} became {told}; {descriptor.digest} was sent")
+        stored_digest = reply.headers.get("docker-content-digest")
+        if is_digest(stored_digest) and stored_digest != descriptor.digest:
+            raise RegistryError(f"{what} became {stored_digest}; {descriptor.digest} was sent")
         subject = read_object(data, what).get("subject")
         if isinstance(subject, dict) and is_digest(subject.get("digest")):
             self._list(descriptor, str(subject["digest"]), reply)

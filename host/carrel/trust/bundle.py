@@ -48,19 +48,19 @@ def read_bundle(data: bytes) -> Bundle:
     Raises:
         RefusedError: it is not a bundle with exactly one signed envelope.
     """
-    told = members(
+    bundle = members(
         json_object(data, "the bundle"),
         "the bundle",
         required=("mediaType", "verificationMaterial"),
         optional=("dsseEnvelope", "messageSignature"),
     )
-    if told["mediaType"] not in _SPELLINGS:
-        raise RefusedError(f"its bundle is a {told['mediaType']!r}, not of version 0.3")
-    if "messageSignature" in told or "dsseEnvelope" not in told:
+    if bundle["mediaType"] not in _SPELLINGS:
+        raise RefusedError(f"its bundle is a {bundle['mediaType']!r}, not of version 0.3")
+    if "messageSignature" in bundle or "dsseEnvelope" not in bundle:
         raise RefusedError("its bundle has no signed envelope")
-    hint, certificates = _material(told["verificationMaterial"])
+    hint, certificates = _material(bundle["verificationMaterial"])
     envelope = members(
-        told["dsseEnvelope"], "the envelope", required=("payload", "payloadType", "signatures")
+        bundle["dsseEnvelope"], "the envelope", required=("payload", "payloadType", "signatures")
     )
     signatures = items(envelope["signatures"], "the envelope's signatures", 1)
     if not signatures:
@@ -80,21 +80,21 @@ def read_bundle(data: bytes) -> Bundle:
 
 def _material(value: object) -> tuple[str, tuple[bytes, ...]]:
     kinds = ("publicKey", "certificate", "x509CertificateChain")
-    told = members(
+    material = members(
         value,
         "the verification material",
         optional=(*kinds, "tlogEntries", "timestampVerificationData"),
     )
-    items(told.get("tlogEntries", []), "the log entries", _MAX_LOG_ENTRIES)
-    if sum(kind in told for kind in kinds) != 1:
+    items(material.get("tlogEntries", []), "the log entries", _MAX_LOG_ENTRIES)
+    if sum(kind in material for kind in kinds) != 1:
         raise RefusedError("its bundle names not exactly one key or certificate")
-    if "publicKey" in told:
-        key = members(told["publicKey"], "the public key", optional=("hint",))
+    if "publicKey" in material:
+        key = members(material["publicKey"], "the public key", optional=("hint",))
         return text(key.get("hint", ""), "the key's hint"), ()
-    if "certificate" in told:
-        chain = [told["certificate"]]
+    if "certificate" in material:
+        chain = [material["certificate"]]
     else:
-        whole = members(told["x509CertificateChain"], "the chain", required=("certificates",))
+        whole = members(material["x509CertificateChain"], "the chain", required=("certificates",))
         chain = items(whole["certificates"], "the chain", _MAX_CERTIFICATES)
     if not chain:
         raise RefusedError("the chain is empty")

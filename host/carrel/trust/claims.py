@@ -39,10 +39,10 @@ def statement(digest: str) -> bytes:
 def predicate_type(payload: bytes) -> str:
     """Returns the predicate type of an in-toto statement; empty when it cannot be read."""
     try:
-        told = json_object(payload, "the statement").get("predicateType")
+        stated = json_object(payload, "the statement").get("predicateType")
     except (RefusedError, ValueError):
         return ""
-    return told if isinstance(told, str) else ""
+    return stated if isinstance(stated, str) else ""
 
 
 def check_statement(payload_type: str, payload: bytes, digest: str) -> None:
@@ -53,19 +53,19 @@ def check_statement(payload_type: str, payload: bytes, digest: str) -> None:
     """
     if payload_type != PAYLOAD_TYPE:
         raise RefusedError(f"its payload is {payload_type!r}, not an in-toto statement")
-    told = members(
+    statement = members(
         json_object(payload, "the statement"),
         "the statement",
         required=("_type", "subject", "predicateType"),
         optional=("predicate",),
     )
-    if told["_type"] != STATEMENT_TYPE:
-        raise RefusedError(f"its statement is a {told['_type']!r}")
-    if told["predicateType"] != PREDICATE_TYPE:
-        raise RefusedError(f"it is an attestation of type {told['predicateType']!r}")
+    if statement["_type"] != STATEMENT_TYPE:
+        raise RefusedError(f"its statement is a {statement['_type']!r}")
+    if statement["predicateType"] != PREDICATE_TYPE:
+        raise RefusedError(f"it is an attestation of type {statement['predicateType']!r}")
     subjects = [
         members(one, "a subject", required=("digest",), optional=_SUBJECT_MEMBERS)["digest"]
-        for one in items(told["subject"], "the statement's subject", _MAX_SUBJECTS)
+        for one in items(statement["subject"], "the statement's subject", _MAX_SUBJECTS)
     ]
     wanted = digest.removeprefix("sha256:")
     if not any(isinstance(one, dict) and one.get("sha256") == wanted for one in subjects):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .identities import Authority
 
 #: The most reasons in the message; `tried` has all of them.
-_TOLD = 5
+_MAX_REASONS = 5
 
 
 def verify(
@@ -71,8 +71,10 @@ def verify(
 def _message(digest: str, tried: Sequence[str]) -> str:
     if not tried:
         return f"{short(digest)} is not signed: no signature was found"
-    more = [f"and {len(tried) - _TOLD} more"] if len(tried) > _TOLD else []
-    return f"no signature of {short(digest)} is accepted: " + "; ".join([*tried[:_TOLD], *more])
+    more = [f"and {len(tried) - _MAX_REASONS} more"] if len(tried) > _MAX_REASONS else []
+    return f"no signature of {short(digest)} is accepted: " + "; ".join(
+        [*tried[:_MAX_REASONS], *more]
+    )
 
 
 def _authorities(policy: TrustPolicy) -> list[Authority]:
