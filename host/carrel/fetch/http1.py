@@ -149,7 +149,7 @@ class HTTPConnection:
         try:
             await self._within(self._stream.write(data))
         except LostError:
-            # A server may refuse a large body and hang up, having said why.
+            # A server may refuse a large body and hang up, after a response that says why.
             pass
         try:
             async with asyncio.timeout(self._read_seconds):

@@ -136,8 +136,8 @@ class RedirectChain:
         allowed = self._pending.policy.check(method, target)
         if isinstance(allowed, Failure):
             reason = allowed.message.removeprefix("refused: ")
-            told = f"refused: {self._target.host} answers with a redirect, and {reason}"
-            return allowed._replace(message=told)
+            message = f"refused: {self._target.host} answers with a redirect, and {reason}"
+            return allowed._replace(message=message)
         return allowed
 
     def _next_target(self, answer: RawResponse) -> Target | Failure:

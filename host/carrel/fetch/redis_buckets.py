@@ -116,7 +116,7 @@ write(math.max(full_at, now + argument + (burst - 1) * interval))
 return {'0', '0', '0', '0'}
 """)
 
-# Tells the circuit breaker what became of a request, or asks whether one may be the probe.
+# Reports the outcome of a request to the circuit breaker, or asks whether one may be the probe.
 _REPORT: Final = Script("""
 local circuit = KEYS[1]
 local outcome, limit, seconds = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -178,14 +178,14 @@ class RedisTokenBuckets:
         self._run(upstream, "penalise", interval, burst, _microseconds(seconds))
 
     def report(self, upstream: str, outcome: str, seconds: float = 0.0) -> float:
-        """Tells an upstream's circuit breaker an outcome.
+        """Reports an outcome to an upstream's circuit breaker.
 
         Args:
             upstream: the bucket's name.
             outcome: `succeeded`, `failed`, `abandoned`; or `probe` before a request in an open
                 circuit.
             seconds: of `failed`, for which the circuit opens if this failure is one too many; of
-                `probe`, after which another may go if its outcome is never told.
+                `probe`, after which another may go if its outcome is never reported.
 
         Returns:
             For `probe`, the seconds to wait; 0 if the request may be sent.

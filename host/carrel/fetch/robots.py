@@ -87,13 +87,13 @@ class Robots:
         """
         rules = await self._rules(target, partition, fetch)
         if isinstance(rules, Failure):
-            told = (
+            message = (
                 f"no automatic request to {target.host} is made, because its robots.txt cannot be "
                 f"fetched: {rules.message.removeprefix('refused: ')}"
             )
             if rules.kind is FailureKind.DENIED:
-                told = f"refused: {told}"
-            return rules._replace(url=failures.clean_url(target.url), message=told)
+                message = f"refused: {message}"
+            return rules._replace(url=failures.clean_url(target.url), message=message)
         if rules.allows(target):
             return None
         return failures.denied(

@@ -21,7 +21,7 @@ from .token_buckets import Slot
 
 log = logging.getLogger("carrel.fetch")
 
-#: Seconds after which another process may probe if the outcome of a probe is never told.
+#: Seconds after which another process may probe if the outcome of a probe is never reported.
 _PROBE_SECONDS: Final = 60.0
 
 

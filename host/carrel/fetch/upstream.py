@@ -190,7 +190,7 @@ class Upstreams:
             self._names[bucket] = policy.plugin, name
             if len(self._names) > 2 * max(_MOST_UPSTREAMS, len(self._breakers)):
                 kept = {one for one, _ in self._breakers.items()}
-                self._names = {one: told for one, told in self._names.items() if one in kept}
+                self._names = {one: names for one, names in self._names.items() if one in kept}
         if not policy.partition:
             return Admission(own, breaker, name)
         permits = self._permits.get(policy.partition)

@@ -61,7 +61,7 @@ class GrantedSlot:
 
     Attributes:
         since: when, on the monotonic clock.
-        latest: as the request said.
+        latest: as in the request.
     """
 
     slot: Slot

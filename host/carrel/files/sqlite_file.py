@@ -1,4 +1,4 @@
-"""Opens SQLite files that several processes share, and tells their faults apart.
+"""Opens SQLite files that several processes share, and distinguishes their faults.
 
 What follows from a fault is decided by the classes that use this one: a cache does without, a store
 raises an error, and a derived database is built again.
