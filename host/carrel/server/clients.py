@@ -51,7 +51,7 @@ class Clients:
 
     def __init__(self) -> None:
         self._clients: dict[str | None, _Client] = {}
-        self._telling: set[asyncio.Task[None]] = set()
+        self._notifications: set[asyncio.Task[None]] = set()
         #: Whether the last response to `initialize` declared prompts.
         self.declared_prompts = False
 
@@ -119,9 +119,9 @@ class Clients:
 
     def _send(self, sending: Coroutine[Any, Any, None]) -> None:
         """Sends a notification in a task, because one client may not read."""
-        telling = asyncio.get_running_loop().create_task(_within(sending, _SECONDS))
-        self._telling.add(telling)
-        telling.add_done_callback(self._telling.discard)
+        task = asyncio.get_running_loop().create_task(_within(sending, _SECONDS))
+        self._notifications.add(task)
+        task.add_done_callback(self._notifications.discard)
 
 
 async def _within(sending: Coroutine[Any, Any, None], seconds: float) -> None:

@@ -34,7 +34,7 @@ def standard_streams_taken() -> Iterator[tuple[int, int]]:
                     os.set_blocking(private, True)
             with suppress(OSError):
                 os.dup2(private, fd)
-                _tell_windows(fd)
+                _rebind_windows_handle(fd)
         # The private descriptors stay open: a thread may still be blocked on one.
 
 
@@ -74,10 +74,10 @@ def _divert(fd: int, target: int) -> None:
         return  # it was closed, and opening the target reused its number
     os.dup2(target, fd)
     os.close(target)
-    _tell_windows(fd)
+    _rebind_windows_handle(fd)
 
 
-def _tell_windows(fd: int) -> None:
+def _rebind_windows_handle(fd: int) -> None:
     """Child processes on Windows inherit handles, not descriptors."""
     if sys.platform == "win32":
         from mcp.os.win32.utilities import rebind_std_handle_to_fd

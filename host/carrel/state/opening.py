@@ -92,6 +92,6 @@ def examine_store(config: StateConfig) -> dict[str, Any]:
         return {"kind": "sqlite", "where": str(state_folder(config))}
     from .redis_health import examine_server
 
-    told = {"kind": "redis", **examine_server(config.store)}
+    report = {"kind": "redis", **examine_server(config.store)}
     problem = store_health(config)
-    return told if problem is None else {**told, "problem": problem.message}
+    return report if problem is None else {**report, "problem": problem.message}

@@ -14,7 +14,7 @@ _LOOPBACK = ("localhost", "127.", "::1")
 
 def examine_server(settings: RedisSettings) -> dict[str, Any]:
     """Returns address, version and advice; without a password. Never raises."""
-    told: dict[str, Any] = {
+    report: dict[str, Any] = {
         "where": settings.address,
         "prefix": settings.prefix,
         "tls": settings.tls,
@@ -23,12 +23,12 @@ def examine_server(settings: RedisSettings) -> dict[str, Any]:
     advice: list[str] = []
     if not settings.tls and not settings.host.startswith(_LOOPBACK):
         advice.append("the connection is not encrypted; rediss:// is")
-    if not told["password"] and not settings.host.startswith(_LOOPBACK):
+    if not report["password"] and not settings.host.startswith(_LOOPBACK):
         advice.append("the server is used without a password")
     try:
         server = acquire_server(settings)
     except StateError:
-        return told
+        return report
     try:
         facts = _facts(server)
     except StateError:
@@ -36,7 +36,7 @@ def examine_server(settings: RedisSettings) -> dict[str, Any]:
         facts = {}
     finally:
         release_server(server)
-    told["version"] = facts.get("valkey_version") or facts.get("redis_version")
+    report["version"] = facts.get("valkey_version") or facts.get("redis_version")
     policy = facts.get("maxmemory_policy")
     if policy not in {None, "noeviction"}:
         advice.append(
@@ -46,8 +46,8 @@ def examine_server(settings: RedisSettings) -> dict[str, Any]:
     if facts.get("aof_enabled") == "0":
         advice.append("the server loses sessions and budgets when it restarts; set appendonly yes")
     if advice:
-        told["advice"] = advice
-    return told
+        report["advice"] = advice
+    return report
 
 
 def _facts(server: RedisServer) -> dict[str, str]:

@@ -36,25 +36,25 @@ def health(config: Config, plugin_set: PluginSet) -> dict[str, Any]:
 
 
 def _plugin(state: Any) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": state.name, "url": state.url}
+    summary: dict[str, Any] = {"name": state.name, "url": state.url}
     if state.digest:
-        told["digest"] = f"sha256:{state.digest}"
+        summary["digest"] = f"sha256:{state.digest}"
     if state.manifest:
-        told["version"] = state.manifest.version
-        told["hosts_granted"] = list(state.granted)
-        told["tools"] = len(state.manifest.tools)
+        summary["version"] = state.manifest.version
+        summary["hosts_granted"] = list(state.granted)
+        summary["tools"] = len(state.manifest.tools)
     if state.notes:
-        told["notes"] = list(state.notes)
+        summary["notes"] = list(state.notes)
     if state.locked is not None:
-        told["locked"] = state.locked
+        summary["locked"] = state.locked
     if not state.enabled:
-        told["state"] = "off"
+        summary["state"] = "off"
     elif state.error is not None:
-        told["state"] = "failed"
-        told["error"] = state.error.to_dict()
+        summary["state"] = "failed"
+        summary["error"] = state.error.to_dict()
     else:
-        told["state"] = "ready"
-    return told
+        summary["state"] = "ready"
+    return summary
 
 
 def _folder(path: Path) -> dict[str, Any]:

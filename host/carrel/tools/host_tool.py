@@ -99,8 +99,8 @@ class HostTool(ABC):
 
         def work() -> None:
             try:
-                told = self.answer(arguments, call)
-                answered.append(told if isinstance(told, HostAnswer) else HostAnswer(told))
+                answer = self.answer(arguments, call)
+                answered.append(answer if isinstance(answer, HostAnswer) else HostAnswer(answer))
                 text = json.dumps(answered[0].data, ensure_ascii=False, separators=(",", ":"))
                 # An argument that is quoted may contain a surrogate, which UTF-8 cannot encode.
                 encoded = text.encode("utf-8", "replace")

@@ -128,7 +128,7 @@ class _Connection(HttpToolsProtocol):
         if held is not None:
             held()
         if self._served is not None and not self._served.response_complete:
-            # uvicorn tells only the last request that was read.
+            # uvicorn notifies only the last request that was read.
             self._served.disconnected = True
             self._served.message_event.set()
         super().connection_lost(exc)

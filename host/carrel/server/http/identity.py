@@ -69,7 +69,7 @@ class TokenIdentifier:
     Args:
         verifier: verifies them.
         grants: maps their scopes.
-        challenges: tells clients how to get one.
+        challenges: states how clients get one.
     """
 
     def __init__(self, verifier: Verifier, grants: Grants, challenges: Challenges) -> None:

@@ -36,7 +36,7 @@ def until(
         receive: the connection's.
         seconds: from now, after which `on_expired` is called, and the client reported as gone; None
             for no limit.
-        on_expired: as said.
+        on_expired: see `seconds`.
     """
     loop = asyncio.get_running_loop()
     end = None if seconds is None else loop.time() + seconds

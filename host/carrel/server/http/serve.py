@@ -383,21 +383,21 @@ def _announce(
         form: of the log, `text` or `json`.
     """
     port = sockets[0].getsockname()[1]
-    told = [f"serving {address.url(port)}"]
+    messages = [f"serving {address.url(port)}"]
     for one in beside:
         host, port = one.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
-        told.append(f"metrics at http://{shown}:{port}/metrics")
+        messages.append(f"metrics at http://{shown}:{port}/metrics")
     if form == "json":
         from carrel.server.operations.json_log import JsonFormatter
         from carrel.server.operations.redaction import LogRedactor
 
         # Whatever `log_level` is, as in text.
         facts = {"name": __name__, "levelno": logging.INFO, "levelname": "INFO"}
-        records = [logging.makeLogRecord({**facts, "msg": one}) for one in told]
+        records = [logging.makeLogRecord({**facts, "msg": one}) for one in messages]
         lines = [JsonFormatter(LogRedactor()).format(one) for one in records]
     else:
-        lines = [f"carrel: {one}" for one in told]
+        lines = [f"carrel: {one}" for one in messages]
     try:
         sys.stderr.write("".join(f"{one}\n" for one in lines))
         sys.stderr.flush()

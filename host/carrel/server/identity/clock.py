@@ -1,4 +1,4 @@
-"""Tells the time for tokens and budgets, and does not follow a clock that is stepped back."""
+"""Returns the time for tokens and budgets, and does not follow a clock that is stepped back."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Grants:
     def missing(self, scopes: frozenset[str]) -> tuple[str, ...]:
         """Returns the scopes that a token needs, if it may use nothing; else an empty tuple.
 
-        An operator may need no tool. Clients are not told of that scope: they would ask for it.
+        An operator may need no tool. That scope is not reported to clients: they would ask for it.
         """
         if not scopes.issuperset(self.required):
             return self.required

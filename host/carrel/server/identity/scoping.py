@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Scoping:
     """Compares what messages ask for with what their principals may use.
 
-    It only tells a client which scope to get. What a principal may not use is not in its toolbox,
+    It only reports which scope a client needs. What a principal may not use is not in its toolbox,
     and cannot be called whatever this finds.
 
     Args:

@@ -1,7 +1,7 @@
 """Counts and records what the calls of one server do, for its operator.
 
 `Operations` is the process's observer while it is open, so the fetch layer and the sandbox report
-to it (`carrel.telemetry`). The server tells it when a request begins and where its parts are.
+to it (`carrel.telemetry`). The server reports when a request begins and where its parts are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads memory, processor time and descriptors of this process from the system; Linux only.
 
 A guest's linear memory is a mapping that can be read and written, at the start of a reserved range
-of address space of gigabytes. wasmtime's C interface does not tell its size, but the kernel does.
+of address space of gigabytes. wasmtime's C interface does not report its size, but the kernel does.
 """
 
 from __future__ import annotations

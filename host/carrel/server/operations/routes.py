@@ -146,13 +146,13 @@ class Routes:
 
         def examined() -> RouteReply:
             found = self._operations.gauges.readiness()
-            told: dict[str, Any] = {"status": "ready" if found.is_ready else "unavailable"}
+            body: dict[str, Any] = {"status": "ready" if found.is_ready else "unavailable"}
             if found.reasons:
-                told["reasons"] = list(found.reasons)
-            told["plugins"] = found.plugins
+                body["reasons"] = list(found.reasons)
+            body["plugins"] = found.plugins
             if found.reload is not None:
-                told["reload"] = found.reload
-            return _json(200 if found.is_ready else 503, told)
+                body["reload"] = found.reload
+            return _json(200 if found.is_ready else 503, body)
 
         if self._examination is None or self._examination.done():
             self._examination = run_in_thread(examined)

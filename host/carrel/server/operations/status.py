@@ -62,7 +62,7 @@ def _may_use(principal: Principal, plugin: str) -> bool:
 
 def _plugin(state: PluginState) -> dict[str, Any]:
     manifest = state.manifest
-    told: dict[str, Any] = {
+    summary: dict[str, Any] = {
         "name": printable(state.name, 100),
         "state": state_of(state),
         "version": None if manifest is None else printable(manifest.version, 100),
@@ -74,8 +74,8 @@ def _plugin(state: PluginState) -> dict[str, Any]:
     }
     if state.error is not None:
         error = without_paths(state.error.message, state.error.paths)
-        told["error"] = {"code": state.error.error_code, "message": printable(error, 1000)}
-    return told
+        summary["error"] = {"code": state.error.error_code, "message": printable(error, 1000)}
+    return summary
 
 
 def _call(call: LiveCall, now: float) -> dict[str, Any]:
