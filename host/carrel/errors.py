@@ -186,7 +186,7 @@ class ArgumentError(CarrelError):
 
 
 #: Maximum number of failed plugins whose reason an error gives.
-_TOLD = 5
+_MAX_REASONS = 5
 
 
 class RequestRefusedError(CarrelError):
@@ -293,9 +293,11 @@ class MissingPluginsError(UnknownNameError):
     ) -> None:
         super().__init__("tool", name, known=known)
         self.failed = dict(failed)
-        told = [one.message for one in self.failed.values()]
-        more = [f"and {len(told) - _TOLD} more"] if len(told) > _TOLD else []
-        self.message += f"; plugins that could not be loaded: {'; '.join([*told[:_TOLD], *more])}"
+        reasons = [one.message for one in self.failed.values()]
+        more = [f"and {len(reasons) - _MAX_REASONS} more"] if len(reasons) > _MAX_REASONS else []
+        self.message += (
+            f"; plugins that could not be loaded: {'; '.join([*reasons[:_MAX_REASONS], *more])}"
+        )
         self.args = (self.message,)
 
     @property
@@ -441,8 +443,8 @@ class LimitExceeded(PluginError):
 
     def details(self) -> dict[str, Any]:
         """Adds the limit, its value and the setting that would allow more."""
-        told = {"limit": self.limit, "allowed": self.allowed}
-        return {**told, "grant": self.grant} if self.grant else told
+        details = {"limit": self.limit, "allowed": self.allowed}
+        return {**details, "grant": self.grant} if self.grant else details
 
 
 #: limit, as errors name it → field of `carrel.exchange.Limits`, where the two differ.

@@ -132,14 +132,14 @@ def cite(  # noqa: PLR0917 - click hands all of them by name
     where = "" if manuscript is None else "stdin" if manuscript == STDIN else manuscript
     library = import_name("carrel.library.opening:library_path")(config)
     source = {"items_file": items_file, "library": str(library)}
-    return _tell_unknown(session, rendered.unknown, items, where, source, jsonl=jsonl)
+    return _report_unknown(session, rendered.unknown, items, where, source, jsonl=jsonl)
 
 
 def _show_styles(*, jsonl: bool) -> int:
     for one in styles.list_styles():
         if jsonl:
-            told = {"name": one.name, "title": one.title, "citation_format": one.citation_format}
-            _write_line(told)
+            record = {"name": one.name, "title": one.title, "citation_format": one.citation_format}
+            _write_line(record)
         else:
             write_text(f"{one.name:34}{one.title}\n")
     return OK
@@ -234,7 +234,7 @@ def _show_wrapped(texts: Sequence[str], indent: int) -> None:
             out.print(line, soft_wrap=True)
 
 
-def _tell_unknown(
+def _report_unknown(
     session: Session,
     unknown: Sequence[CitedKey],
     items: Mapping[str, Item],

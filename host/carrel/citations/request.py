@@ -68,10 +68,10 @@ class Citation:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns it as the plugin takes it."""
-        told: dict[str, Any] = {"items": [item.to_dict() for item in self.items]}
+        citation: dict[str, Any] = {"items": [item.to_dict() for item in self.items]}
         if self.note_index:
-            told["note_index"] = self.note_index
-        return told
+            citation["note_index"] = self.note_index
+        return citation
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +103,13 @@ class RenderRequest:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the request without style and locales."""
-        told: dict[str, Any] = {
+        request: dict[str, Any] = {
             "format": self.output_format,
             "items": list(self.items),
             "bibliography": self.bibliography,
         }
         if self.citations is not None:
-            told["citations"] = [one.to_dict() for one in self.citations]
+            request["citations"] = [one.to_dict() for one in self.citations]
         if self.uncited:
-            told["uncited"] = list(self.uncited)
-        return told
+            request["uncited"] = list(self.uncited)
+        return request

@@ -173,9 +173,9 @@ def _unknown(name: str, *, files: bool) -> str:
     names = [*index["styles"], *index["aliases"], *_dependents()]
     near = difflib.get_close_matches(_plain(name), names, n=3, cutoff=0.75)
     known = ", ".join(near or index["styles"])
-    told = "did you mean" if near else "there are"
+    lead = "did you mean" if near else "there are"
     path = "; a path ends with .csl" if files else ""
-    return f"no style {name!r}; {told} {known}{'?' if near else ''}{path}"
+    return f"no style {name!r}; {lead} {known}{'?' if near else ''}{path}"
 
 
 @cache

@@ -70,17 +70,19 @@ def translate(document: object, *, is_toml: bool) -> Translation | None:
     if (is_toml or _has_own_key(document)) and not _has_foreign_key(document):
         return None
     assert isinstance(document, dict), "just looked at"
-    told = Translation()
+    translation = Translation()
     if document.get("auths"):
-        told.warn("auths", "not used: registries' credentials come from Docker's configuration")
+        translation.warn(
+            "auths", "not used: registries' credentials come from Docker's configuration"
+        )
     if document.get("dynamic_loading"):
-        told.warn("dynamic_loading", "not offered: clients cannot load plugins")
-    _translate_oci(_present(document.get("oci")), told)
+        translation.warn("dynamic_loading", "not offered: clients cannot load plugins")
+    _translate_oci(_present(document.get("oci")), translation)
     plugins = document["plugins"]
     if isinstance(plugins, dict):
-        plugins = {name: _entry(str(name), entry, told) for name, entry in plugins.items()}
-    told.document["plugins"] = plugins
-    return told
+        plugins = {name: _entry(str(name), entry, translation) for name, entry in plugins.items()}
+    translation.document["plugins"] = plugins
+    return translation
 
 
 def _is_hyper(document: object) -> bool:
@@ -126,16 +128,18 @@ def _present(value: object) -> dict[str, Any]:
     return {key: one for key, one in value.items() if one is not None}
 
 
-def _translate_oci(oci: dict[str, Any], told: Translation) -> None:
+def _translate_oci(oci: dict[str, Any], translation: Translation) -> None:
     """Translates signature settings; a required signature stays required."""
     for key in _OCI_UNUSED:
         if key in oci:
-            told.warn(f"oci.{key}", "not used, as by hyper-mcp itself; `trust` says whose count")
+            translation.warn(
+                f"oci.{key}", "not used, as by hyper-mcp itself; `trust` says whose count"
+            )
     subject = oci.get("cert_email") or oci.get("cert_url")
     issuer = oci.get("cert_issuer")
     if oci.get("insecure_skip_signature", not (subject or issuer)):
         return
-    told.document["trust"] = {
+    translation.document["trust"] = {
         "identities": [
             {
                 "subject": subject or ".*", "subject_is_pattern": True,
@@ -145,17 +149,17 @@ def _translate_oci(oci: dict[str, Any], told: Translation) -> None:
     }  # fmt: skip
 
 
-def _entry(name: str, entry: Mapping[str, Any], told: Translation) -> dict[str, Any]:
+def _entry(name: str, entry: Mapping[str, Any], translation: Translation) -> dict[str, Any]:
     place = f"plugins.{name}"
     kept = _present(entry)
     url = str(kept.get("url") or kept.get("path") or "")
     scheme = url.partition(":")[0].lower()
     if scheme in {"http", "https", "s3"}:
-        told.warn(f"{place}.url", f"not loaded: no component comes over {scheme}", name)
+        translation.warn(f"{place}.url", f"not loaded: no component comes over {scheme}", name)
     granted = _present(kept.pop("runtime_config", None))
     place += ".runtime_config"
     if granted.pop("allowed_paths", None):
-        told.warn(f"{place}.allowed_paths", "not offered: a plugin sees no files", name)
+        translation.warn(f"{place}.allowed_paths", "not offered: a plugin sees no files", name)
     for key in _SKIPS:
         if isinstance(granted.get(key), list):
             granted[key] = [_anchored(one) for one in granted[key]]
@@ -164,8 +168,8 @@ def _entry(name: str, entry: Mapping[str, Any], told: Translation) -> dict[str, 
             key: str(value) if isinstance(value, int | float) else value
             for key, value in granted["env_vars"].items()
         }
-    _translate_memory(kept, granted, place, name, told)
-    _translate_hosts(granted, place, name, told)
+    _translate_memory(kept, granted, place, name, translation)
+    _translate_hosts(granted, place, name, translation)
     return {**kept, "runtime_config": granted}
 
 
@@ -184,7 +188,7 @@ def _anchored(pattern: object) -> object:
 
 
 def _translate_memory(
-    entry: dict[str, Any], granted: dict[str, Any], place: str, name: str, told: Translation
+    entry: dict[str, Any], granted: dict[str, Any], place: str, name: str, translation: Translation
 ) -> None:
     """Translates `memory_limit`; one in `limits` takes precedence."""
     size = granted.pop("memory_limit", None)
@@ -192,23 +196,29 @@ def _translate_memory(
         return
     found = _SIZE.fullmatch(str(size).strip())
     if found is None:
-        told.warn(f"{place}.memory_limit", f"not a size, the default holds: {size!r:.40}", name)
+        translation.warn(
+            f"{place}.memory_limit", f"not a size, the default holds: {size!r:.40}", name
+        )
         return
     number, unit, binary = found.groups()
     wanted = int(float(number) * (1024 if binary else 1000) ** _POWERS[unit.lower()])
     given = min(max(wanted, 2**20), 2**32)
     if given != wanted:
-        told.warn(f"{place}.memory_limit", f"limited to {given:,} bytes", name)
+        translation.warn(f"{place}.memory_limit", f"limited to {given:,} bytes", name)
     above = entry if "limits" in entry else granted
     limits = above.setdefault("limits", {})
     if not isinstance(limits, dict):
         return  # reported where limits are read
     if "memory_bytes" in limits:
-        told.warn(f"{place}.memory_limit", "not used: `limits.memory_bytes` is set too", name)
+        translation.warn(
+            f"{place}.memory_limit", "not used: `limits.memory_bytes` is set too", name
+        )
     above["limits"] = {"memory_bytes": given, **limits}
 
 
-def _translate_hosts(granted: dict[str, Any], place: str, name: str, told: Translation) -> None:
+def _translate_hosts(
+    granted: dict[str, Any], place: str, name: str, translation: Translation
+) -> None:
     """Translates globs: a name, `*.name` for one more label, `*` for what the manifest declares."""
     from carrel.fetch.policy.hosts import parse_host_entry
 
@@ -219,8 +229,8 @@ def _translate_hosts(granted: dict[str, Any], place: str, name: str, told: Trans
     for index, host in enumerate(hosts):
         at = f"{place}.allowed_hosts[{index}]"
         if host == "*":
-            told.as_declared.add(name)
-            told.warn(
+            translation.as_declared.add(name)
+            translation.warn(
                 at,
                 "'*' grants the hosts that a component's manifest declares; a module without one "
                 "gets no host by it: name its hosts",
@@ -230,8 +240,8 @@ def _translate_hosts(granted: dict[str, Any], place: str, name: str, told: Trans
         try:
             kept.append(parse_host_entry(host) if isinstance(host, str) else host)
         except ValueError as error:
-            told.warn(at, f"{host!r:.100} is not granted: {error}", name)
-    if name in told.as_declared:
+            translation.warn(at, f"{host!r:.100} is not granted: {error}", name)
+    if name in translation.as_declared:
         del granted["allowed_hosts"]
     else:
         granted["allowed_hosts"] = kept

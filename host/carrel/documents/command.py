@@ -141,16 +141,16 @@ def _show_json(name: str, read: ReadDocument, *, several: bool) -> None:
 def _line(read: ReadDocument, part: DocumentPart) -> dict[str, Any]:
     """Returns a line of --jsonl for a document, without its file."""
     document = read.document
-    told: dict[str, Any] = {"text": part.text}
+    line: dict[str, Any] = {"text": part.text}
     for name in ("title", "kind", "quality", "quality_reason"):
         if name in document:
-            told[name] = document[name]
-    told["identifiers"] = document["identifiers"]
-    told["metadata"] = document.get("metadata", [])
-    told["format"] = read.format
+            line[name] = document[name]
+    line["identifiers"] = document["identifiers"]
+    line["metadata"] = document.get("metadata", [])
+    line["format"] = read.format
     if part.next is not None:
-        told["next"] = part.next
-    return told
+        line["next"] = part.next
+    return line
 
 
 def _continuation(part: DocumentPart) -> str:

@@ -200,9 +200,9 @@ def _as_error(error: OSError, shown: str) -> CarrelError:
 
 def _is_folder(shown: str, names: Sequence[str]) -> ArgumentError:
     visible = sorted(name for name in names if not name.startswith("."))
-    told = ", ".join(printable(name, 100) for name in visible[:_LISTED]) or "nothing"
+    listed = ", ".join(printable(name, 100) for name in visible[:_LISTED]) or "nothing"
     more = f" and {len(visible) - _LISTED} more" if len(visible) > _LISTED else ""
-    return ArgumentError([f"{shown}: is a folder, not a file; it has {told}{more}"], tool=NAME)
+    return ArgumentError([f"{shown}: is a folder, not a file; it has {listed}{more}"], tool=NAME)
 
 
 def _denied(shown: str, why: str) -> SourceError:

@@ -133,8 +133,10 @@ def find_section(text: str, headings: Sequence[SectionHeading], wanted: str) -> 
     for numbers in (others, inside):
         found = _fitting(headings, numbers, wanted)
         if len(found) > 1:
-            told = ", ".join(_quoted(headings[number].heading) for number in found[:10])
-            raise ArgumentError([f"section: {_quoted(wanted)} is ambiguous; name one of {told}"])
+            candidates = ", ".join(_quoted(headings[number].heading) for number in found[:10])
+            raise ArgumentError(
+                [f"section: {_quoted(wanted)} is ambiguous; name one of {candidates}"]
+            )
         if found:
             return headings[found[0]].start, section_end(text, headings, found[0])
     raise ArgumentError([f"section: no heading fits {_quoted(wanted)}; {_known(headings, wanted)}"])

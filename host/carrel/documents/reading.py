@@ -209,7 +209,7 @@ class DocumentReader:
         shown = "document_text" if plain else "document_markdown"
         renderer = self._plugin(RENDER, call)
         try:
-            told = json.loads(bytes(renderer.parse(shown, Utf8(bytes(raw)), whole=call)))
+            rendered = json.loads(bytes(renderer.parse(shown, Utf8(bytes(raw)), whole=call)))
         except SourceError as error:
             if error.error_code != "invalid_document":
                 raise
@@ -218,7 +218,7 @@ class DocumentReader:
                 plugin=reader.plugin,
                 tool=reader.format,
             ) from None
-        return told["text"], tuple(SectionHeading(**one) for one in told["headings"])
+        return rendered["text"], tuple(SectionHeading(**one) for one in rendered["headings"])
 
     def _takes_charset(self, reader: ReaderFormat) -> bool:
         """Whether a reader has the option `charset`: the built-in one of pages and texts."""

@@ -99,16 +99,16 @@ class _Writer:
             return [f"{indent}{name} := {_quoted(items)}"]
         shared = self._shared(items)
         rest = [{key: one for key, one in item.items() if key not in shared} for item in items]
-        said = [f"{indent} *{_name(key)}: {value}" for key, value in shared.items()]
-        forms = [[f"{indent}{name}[-]:", *said, *self._records(items, rest, indent)]]
+        common = [f"{indent} *{_name(key)}: {value}" for key, value in shared.items()]
+        forms = [[f"{indent}{name}[-]:", *common, *self._records(items, rest, indent)]]
         columns = self._columns(rest)
         if columns is not None:
             head = f"{indent}{name}[{', '.join(column.head for column in columns)}]:"
             pairs = list(zip(rest, items, strict=True))
             rows = [self._row(columns, item, whole, " | ", "|") for item, whole in pairs]
             if sum(map(len, rows)) <= _WIDE * len(rows):
-                forms.append([head, *said, *(f"{indent} {row}" for row in rows)])
-            if not said and not any(column.is_list for column in columns):
+                forms.append([head, *common, *(f"{indent} {row}" for row in rows)])
+            if not common and not any(column.is_list for column in columns):
                 short = [self._row(columns, item, whole, ", ", ",;") for item, whole in pairs]
                 if sum(map(len, short)) <= _SHORT * len(short):
                     forms.append([f"{head} {'; '.join(short)}"])
