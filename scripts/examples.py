@@ -71,12 +71,12 @@ def stamp(folder: Path) -> Path:
 
 def content(folder: Path, tool: str) -> str:
     """Returns a hash of the component's sources and tools."""
-    told = hashlib.sha256(tool.encode())
+    digest = hashlib.sha256(tool.encode())
     sources = [ROOT / "contract" / "v1" / "plugin.wit"]
     sources += sorted(path for path in folder.iterdir() if path.is_file())
     for path in sources:
-        told.update(f"{path.name} ".encode() + hashlib.sha256(path.read_bytes()).digest())
-    return told.hexdigest()
+        digest.update(f"{path.name} ".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 if __name__ == "__main__":

@@ -151,10 +151,10 @@ def main() -> int:
             [wheel] = Path(folder).glob("*.whl")
         path = bundle(wheel, given.into)
     try:
-        told = validate(path)
+        validation = validate(path)
     except subprocess.CalledProcessError:
         return 1
-    say(f"{path}: {told or 'not validated: python3 scripts/peers.py mcpb gets the tool'}")
+    say(f"{path}: {validation or 'not validated: python3 scripts/peers.py mcpb gets the tool'}")
     return 0
 
 

@@ -56,8 +56,8 @@ def hundred_papers(bench: Workbench) -> Sequence[Row]:
 
 
 def _fetch(toolbox: Any, refs: Sequence[str]) -> None:
-    told = toolbox.call_sync("paper_batch_fetch", {"refs": list(refs)}).data
-    assert told["summary"]["ok"] == _PAPERS, told["summary"]
+    result = toolbox.call_sync("paper_batch_fetch", {"refs": list(refs)}).data
+    assert result["summary"]["ok"] == _PAPERS, result["summary"]
 
 
 def _plain(folder: Path, target: Path) -> None:

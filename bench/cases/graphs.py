@@ -84,8 +84,8 @@ def _recorded(bench: Workbench, config: Config) -> dict[str, Any]:
             config, plugin_set=PluginSet(config, fetch_client=client), features=FEATURES
         )
         try:
-            told: dict[str, Any] = toolbox.call_sync("paper_citation_graph", _ARGUMENTS).data
-            return told
+            graph: dict[str, Any] = toolbox.call_sync("paper_citation_graph", _ARGUMENTS).data
+            return graph
         finally:
             toolbox.close()
 
@@ -114,13 +114,13 @@ def _answer(seen: Seen) -> Reply:
         first = number * 100 + (0 if name == "cited_by" else 50_000_000)
         limit = int(query["per-page" if "per-page" in query else "per_page"][0])
         works = [_work(first + at) for at in range(min(limit, _LINKS))]
-        told: Any = {"meta": {"count": _LINKS, "next_cursor": None}, "results": works}
+        body: Any = {"meta": {"count": _LINKS, "next_cursor": None}, "results": works}
     elif name:
-        told = {"meta": {"count": 1, "next_cursor": None}, "results": [_work(_ROOT)]}
+        body = {"meta": {"count": 1, "next_cursor": None}, "results": [_work(_ROOT)]}
     else:
-        told = _work(_ROOT)
+        body = _work(_ROOT)
     headers = (("content-type", "application/json"),)
-    return Reply(headers=headers, body=json.dumps(told).encode())
+    return Reply(headers=headers, body=json.dumps(body).encode())
 
 
 def _work(number: int) -> dict[str, Any]:

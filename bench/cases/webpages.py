@@ -157,9 +157,9 @@ def _site(bench: Workbench) -> Iterator[Read]:
             upstream.seen.clear()
             number = path.rpartition("/")[2] if path.startswith("/page/") else "0"
             host = hosts[int(number) % _SITES]
-            told = toolbox.call_sync("web_read", {"url": f"https://{host}{path}"}).data
-            assert told["quality"] == "complete", told
-            return dict(told)
+            page = toolbox.call_sync("web_read", {"url": f"https://{host}{path}"}).data
+            assert page["quality"] == "complete", page
+            return dict(page)
 
         try:
             yield read
