@@ -66,12 +66,12 @@ class Tab:
             message["sessionId"] = self._session
         os.write(self._to, json.dumps(message).encode() + b"\0")
         while True:
-            told = self._read()
-            if told.get("id") == self._number:
-                assert "error" not in told, told["error"]
-                result: Raw = told["result"]
+            received = self._read()
+            if received.get("id") == self._number:
+                assert "error" not in received, received["error"]
+                result: Raw = received["result"]
                 return result
-            self._note(told)
+            self._note(received)
 
     def load(self, path: Path | str) -> None:
         """Opens a file or a URL, and waits until it is loaded."""
@@ -89,9 +89,9 @@ class Tab:
 
     def value(self, expression: str) -> Any:
         """Returns the value of a JavaScript expression."""
-        told = self.send("Runtime.evaluate", expression=expression, returnByValue=True)
-        assert "exceptionDetails" not in told, told["exceptionDetails"]
-        return told["result"].get("value")
+        evaluation = self.send("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in evaluation, evaluation["exceptionDetails"]
+        return evaluation["result"].get("value")
 
     def click(self, selector: str) -> None:
         """Clicks the middle of an element with the mouse."""
@@ -123,10 +123,10 @@ class Tab:
 
     def media(self, **features: str) -> None:
         """Emulates media features, such as `prefers_color_scheme="dark"`."""
-        told = [
+        emulated = [
             {"name": name.replace("_", "-"), "value": value} for name, value in features.items()
         ]
-        self.send("Emulation.setEmulatedMedia", features=told)
+        self.send("Emulation.setEmulatedMedia", features=emulated)
 
     def size(self, width: int, height: int, scale: float = 1) -> None:
         """Sets the size of the window."""
@@ -143,8 +143,8 @@ class Tab:
         """Returns the URLs that the page asked for."""
         self.send("Runtime.evaluate", expression="0")  # everything before it is reported
         return [
-            told["request"]["url"]
-            for name, told in self.events
+            params["request"]["url"]
+            for name, params in self.events
             if name == "Network.requestWillBeSent"
         ]
 
@@ -152,11 +152,11 @@ class Tab:
         """Returns exceptions, and messages of the log and the console, such as violations."""
         self.send("Runtime.evaluate", expression="0")
         names = ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")
-        return [told for name, told in self.events if name in names]
+        return [params for name, params in self.events if name in names]
 
-    def _note(self, told: Raw) -> None:
-        if "method" in told:
-            self.events.append((told["method"], told["params"]))
+    def _note(self, event: Raw) -> None:
+        if "method" in event:
+            self.events.append((event["method"], event["params"]))
 
     def _read(self) -> Raw:
         while b"\0" not in self._rest:
@@ -165,8 +165,8 @@ class Tab:
             assert piece, f"Chromium ended: {self._process.poll()}"
             self._rest += piece
         text, _, self._rest = self._rest.partition(b"\0")
-        told: Raw = json.loads(text)
-        return told
+        message: Raw = json.loads(text)
+        return message
 
 
 def chromium() -> str:

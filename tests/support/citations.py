@@ -72,16 +72,16 @@ class Sources:
         role = question.tool.removeprefix("role:")
         self.asked.append((question.plugin, role, arguments["id"]["id"]))
         self.arguments.append(arguments)
-        said: Any = self.tables[question.plugin][role]
-        if isinstance(said, Mapping) and "links" not in said:
-            said = said.get(arguments["id"]["id"], [])
-        if callable(said):
-            said = said(arguments)
-        if isinstance(said, CarrelError):
-            return said
-        if isinstance(said, list):
-            said = links(*said)
-        return json.dumps(said).encode()
+        answer: Any = self.tables[question.plugin][role]
+        if isinstance(answer, Mapping) and "links" not in answer:
+            answer = answer.get(arguments["id"]["id"], [])
+        if callable(answer):
+            answer = answer(arguments)
+        if isinstance(answer, CarrelError):
+            return answer
+        if isinstance(answer, list):
+            answer = links(*answer)
+        return json.dumps(answer).encode()
 
 
 def build(

@@ -52,8 +52,8 @@ def originals(document_format: str) -> list[bytes]:
     found = []
     for folder in sorted((FIXTURES / plugin).iterdir()):
         named = folder / "format"
-        told = named.read_text("utf-8").strip() if named.exists() else _USUAL[plugin]
-        if told == document_format:
+        declared = named.read_text("utf-8").strip() if named.exists() else _USUAL[plugin]
+        if declared == document_format:
             [file] = [*folder.glob("document.*"), *folder.glob("response.*")]
             found.append(file.read_bytes())
     return [data for data in found if 0 < len(data) <= _LARGEST]

@@ -127,7 +127,7 @@ def _hosts_and_origins(issuer: Issuer, port: int) -> Iterator[Attack]:
 
 
 def _proxied(issuer: Issuer, port: int) -> Iterator[Attack]:
-    """Headers with which proxies tell what they know; nothing of them counts."""
+    """Headers in which proxies state what they know; nothing of them counts."""
     own = f"127.0.0.1:{port}".encode()
     for shown, name, value in (
         ("X-Forwarded-For", b"x-forwarded-for", b"127.0.0.1"),

@@ -52,10 +52,10 @@ def kill_rounds(
         assert process.stdout.readline() == b"ready\n"
         time.sleep(chance.uniform(0, longest))
         process.send_signal(signal.SIGKILL)
-        said = process.stdout.read().decode()
+        output = process.stdout.read().decode()
         process.stdout.close()
         code = process.wait()
         assert code == -signal.SIGKILL, f"the worker ended by itself with {code}"
         # An incomplete line is not an acknowledgement.
-        whole = said.splitlines() if said.endswith("\n") else said.splitlines()[:-1]
+        whole = output.splitlines() if output.endswith("\n") else output.splitlines()[:-1]
         yield [line.removeprefix("done ") for line in whole]

@@ -51,11 +51,11 @@ def source(
 
 def trace(item: LookupItem) -> list[tuple[str, str, str | None]]:
     """Returns source, outcome, and the queried identifiers, the reason or the error."""
-    told: list[tuple[str, str, str | None]] = []
+    entries: list[tuple[str, str, str | None]] = []
     for step in item.steps:
         what = step.problem.code if step.problem else str(step.asked) if step.asked else step.reason
-        told.append((step.source, step.outcome, what))
-    return told
+        entries.append((step.source, step.outcome, what))
+    return entries
 
 
 def one(result: LookupResult) -> LookupItem:

@@ -154,9 +154,9 @@ class Collector:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 assert self.path == "/v1/traces"
-                told = trace_service_pb2.ExportTraceServiceRequest.FromString(body)
+                exported = trace_service_pb2.ExportTraceServiceRequest.FromString(body)
                 collector.headers.append(dict(self.headers))
-                for resource in told.resource_spans:
+                for resource in exported.resource_spans:
                     collector.resources.append(resource.resource)
                     for scope in resource.scope_spans:
                         collector.spans.extend(scope.spans)

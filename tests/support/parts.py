@@ -102,13 +102,13 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         if not noted:
             return
     if config.getoption("again"):
-        _tell_again(terminalreporter, note)
+        _report_repeated(terminalreporter, note)
         return
     skipped = Counter(note["skipped"])
     if noted and Path(noted).exists():
         earlier = json.loads(Path(noted).read_text("utf-8"))
         skipped.update(earlier["skipped"])
-        _tell_earlier(terminalreporter, earlier)
+        _report_earlier(terminalreporter, earlier)
     elif not config.getoption("quick") and not config.getoption("sample"):
         return  # pytest's own summary has the reasons
     if skipped:
@@ -146,7 +146,7 @@ def _note(stats: dict[str, list[Any]]) -> dict[str, Any]:
     return {"passed": len(stats.get("passed", [])), "failed": failed, "skipped": dict(reasons)}
 
 
-def _tell_earlier(terminalreporter: Any, earlier: dict[str, Any]) -> None:
+def _report_earlier(terminalreporter: Any, earlier: dict[str, Any]) -> None:
     failed = earlier["failed"]
     terminalreporter.section("tests that ran alone, before these", bold=True)
     terminalreporter.line(f"{len(failed)} failed, {earlier['passed']} passed")
@@ -154,7 +154,7 @@ def _tell_earlier(terminalreporter: Any, earlier: dict[str, Any]) -> None:
         terminalreporter.line(f"FAILED {name}", red=True)
 
 
-def _tell_again(terminalreporter: Any, note: dict[str, Any]) -> None:
+def _report_repeated(terminalreporter: Any, note: dict[str, Any]) -> None:
     terminalreporter.section("tests that failed, run again one after another", bold=True)
     passed = [report.nodeid for report in terminalreporter.stats.get("passed", [])]
     for name in passed:

@@ -49,9 +49,9 @@ def fixture(folder: Path, name: str, **files: object) -> Path:
 def exchange(case: Path, url: str = URL) -> None:
     """Returns a recorded exchange of a case."""
     (case / "exchanges").mkdir(exist_ok=True)
-    told = {
+    recording = {
         "format": 1,
         "request": {"method": "GET", "url": url},
         "response": {"status": 200, "url": url, "headers": []},
     }
-    (case / "exchanges" / "001-GET-api.json").write_text(json.dumps(told), "utf-8")
+    (case / "exchanges" / "001-GET-api.json").write_text(json.dumps(recording), "utf-8")

@@ -105,10 +105,10 @@ class SigningKeys:
         return pem
 
     def _trusted_root(self, chain: Sequence[Issued]) -> Path:
-        told: dict[str, Any] = {"mediaType": TRUSTED_ROOT}
+        root: dict[str, Any] = {"mediaType": TRUSTED_ROOT}
         if chain:
             certificates = [{"rawBytes": encoded(one.der)} for one in chain]
-            told["certificateAuthorities"] = [
+            root["certificateAuthorities"] = [
                 {
                     "subject": {},
                     "uri": "https://ca.example.org",
@@ -116,7 +116,7 @@ class SigningKeys:
                     "validFor": {"start": "2020-01-01T00:00:00Z"},
                 }
             ]
-        return self._file("root", "json", json.dumps(told).encode())
+        return self._file("root", "json", json.dumps(root).encode())
 
     def _file(self, name: str, ending: str, data: bytes) -> Path:
         path = self.folder / f"{name}-{hash(data) & 0xFFFFFFFFFFFF:012x}.{ending}"

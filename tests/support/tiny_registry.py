@@ -79,8 +79,8 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(200, data)
             return
         start = int(wanted.removeprefix("bytes=").removesuffix("-"))
-        told = f"bytes {start}-{len(data) - 1}/{len(data)}"
-        self._answer(206, data[start:], {"Content-Range": told})
+        content_range = f"bytes {start}-{len(data) - 1}/{len(data)}"
+        self._answer(206, data[start:], {"Content-Range": content_range})
 
     def do_HEAD(self) -> None:
         self.do_GET()

@@ -91,12 +91,12 @@ class Session:
         self.say(wrapped(f"> {tool} {written}".strip(), "    "))
         self._requests.clear()
         try:
-            told = toolbox.call_sync(tool, arguments).data
+            result = toolbox.call_sync(tool, arguments).data
         except CarrelError as error:
             whole = {"error": None, **error.to_dict()}
             answer = {name: whole[name] for name in _OF_ERROR if name in whole}
         else:
-            answer = {name: told[name] for name in show or told if name in told}
+            answer = {name: result[name] for name in show or result if name in result}
         # Concurrent requests arrive in any order.
         self._lines += sorted(self._requests) or ["  (no request)"]
         for name, value in answer.items():
