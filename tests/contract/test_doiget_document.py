@@ -475,8 +475,12 @@ def test_arguments_are_validated_by_the_input_schema(answers: Answers) -> None:
     for name in ("no ref", "ref of another type", "other argument", "bibtex many"):
         assert answers.data(name)["error"]["code"] == "INVALID_REF", name
     for ref in REFUSED:
-        told = answers.data(f"refused {ref}")
-        assert (told["ok"], told["ref"], told["error"]["code"]) == (False, ref, "INVALID_REF")
+        refused = answers.data(f"refused {ref}")
+        assert (refused["ok"], refused["ref"], refused["error"]["code"]) == (
+            False,
+            ref,
+            "INVALID_REF",
+        )
 
 
 @pytest.mark.requirement("doiget:envelopes")
@@ -485,20 +489,20 @@ def test_arguments_are_validated_by_the_input_schema(answers: Answers) -> None:
 def test_every_call_is_answered_in_an_envelope(answers: Answers) -> None:
     assert set(answers.results) == set(CALLS)
     for name in CALLS:
-        told = answers.data(name)  # no protocol error, and `isError` is not set
-        if told["ok"]:
-            assert "error" not in told
+        envelope = answers.data(name)  # no protocol error, and `isError` is not set
+        if envelope["ok"]:
+            assert "error" not in envelope
         else:
-            assert told["error"]["code"] in PAPER_CODES
-            assert told["error"]["message"]
+            assert envelope["error"]["code"] in PAPER_CODES
+            assert envelope["error"]["message"]
 
 
 @pytest.mark.requirement("doiget:error-codes")
-def test_every_code_is_told_as_it_is() -> None:
+def test_every_code_is_reported_unchanged() -> None:
     for code in PAPER_CODES:
-        told = shapes.failed_single({"ref": PAPER}, PaperError(code, "what happened"))
-        assert conforms(FAILURE, told)
-        assert told["error"]["code"] == code
+        failure = shapes.failed_single({"ref": PAPER}, PaperError(code, "what happened"))
+        assert conforms(FAILURE, failure)
+        assert failure["error"]["code"] == code
     other = shapes.failed_single(
         {"ref": PAPER}, SourceError("upstream_error", "down", plugin="x", tool="y")
     )
@@ -507,15 +511,15 @@ def test_every_code_is_told_as_it_is() -> None:
 
 @pytest.mark.requirement("doiget:resolve-paper")
 def test_a_reference_is_resolved_to_metadata(answers: Answers, folder: Path) -> None:
-    told = answers.data("resolve")
-    assert conforms(METADATA, told)
-    assert (told["ref"], told["source"], told["resolver_profile"]) == (
+    resolved = answers.data("resolve")
+    assert conforms(METADATA, resolved)
+    assert (resolved["ref"], resolved["source"], resolved["resolver_profile"]) == (
         PAPER,
         "crossref",
         "crossref",
     )
-    assert told["metadata"]["title"] == "A desk for one"
-    assert told["license"] == "https://creativecommons.org/licenses/by/4.0/"
+    assert resolved["metadata"]["title"] == "A desk for one"
+    assert resolved["license"] == "https://creativecommons.org/licenses/by/4.0/"
     e_print = answers.data("resolve e-print")
     assert conforms(METADATA, e_print)
     assert (e_print["source"], e_print["license"]) == ("arxiv", "unknown")
@@ -530,22 +534,22 @@ def test_failures_of_single_papers_have_no_denial_context_unless_denied(answers:
         ("resolve unreachable", "NETWORK_ERROR"),
         ("metadata unknown", "NOT_FOUND"),
     ):
-        told = answers.data(name)
-        assert conforms(FAILURE, told)
-        assert told["error"]["code"] == code
-        assert "denial_context" not in told["error"]
+        failure = answers.data(name)
+        assert conforms(FAILURE, failure)
+        assert failure["error"]["code"] == code
+        assert "denial_context" not in failure["error"]
     denied = {"reason": "insecure_scheme", "attempted": "http://a.example/", "expected": ["https"]}
     found = {"ok": False, "error": {"code": "CAPABILITY_DENIED", "message": "no", "attempts": []}}
     found["error"]["denial_context"] = denied  # type: ignore[index]
     for shape in (shapes.resolved, shapes.metadata, shapes.fetched):
-        told = shape({"ref": PAPER}, found)
-        assert conforms(FAILURE, told)
-        assert told["error"]["denial_context"] == denied
+        failure = shape({"ref": PAPER}, found)
+        assert conforms(FAILURE, failure)
+        assert failure["error"]["denial_context"] == denied
 
 
 @pytest.mark.requirement("doiget:denial-context")
 @pytest.mark.parametrize(
-    ("reason", "told"),
+    ("reason", "reported"),
     [
         ("host_not_granted", "redirect_not_in_allowlist"),
         ("host_not_declared", "redirect_not_in_allowlist"),
@@ -556,16 +560,16 @@ def test_failures_of_single_papers_have_no_denial_context_unless_denied(answers:
         ("size_cap_exceeded", "size_cap_exceeded"),
     ],
 )
-def test_reasons_of_a_denial_are_those_of_the_document(reason: str, told: str) -> None:
+def test_reasons_of_a_denial_are_those_of_the_document(reason: str, reported: str) -> None:
     context = {"reason": reason, "url": "https://a.example/x", "grant": "plugins.x", "cap": 5}
     found = shapes.denial(context)
     assert conforms(DENIAL, found)
-    assert found == {"reason": told, "cap": 5, "attempted": "https://a.example/x"}
+    assert found == {"reason": reported, "cap": 5, "attempted": "https://a.example/x"}
 
 
 @pytest.mark.requirement("doiget:denial-expected")
 @pytest.mark.requirement("doiget:denial-written")
-def test_an_empty_allowlist_is_told_and_an_absent_one_is_not() -> None:
+def test_an_empty_allowlist_is_reported_and_an_absent_one_is_not() -> None:
     plain = {"reason": "redirect_not_in_allowlist"}
     assert shapes.denial(plain) == plain
     for written in ({**plain, "expected": []}, {**plain, "expected": ["a.example"]}):
@@ -573,13 +577,13 @@ def test_an_empty_allowlist_is_told_and_an_absent_one_is_not() -> None:
 
 
 @pytest.mark.requirement("doiget:info")
-def test_the_stores_metadata_is_told(answers: Answers) -> None:
+def test_the_stores_metadata_is_returned(answers: Answers) -> None:
     schema = closed({"ok": YES, "ref": TEXT, "safekey": TEXT, "metadata": {}})
-    told = answers.data("info stored")
-    assert conforms(schema, told)
-    assert told["safekey"] == "doi_10.1234_desks"
-    assert told["metadata"]["title"] == "How many desks? An inventory"
-    assert told["metadata"]["doiget"]["license"] == "CC-BY-4.0"
+    stored = answers.data("info stored")
+    assert conforms(schema, stored)
+    assert stored["safekey"] == "doi_10.1234_desks"
+    assert stored["metadata"]["title"] == "How many desks? An inventory"
+    assert stored["metadata"]["doiget"]["license"] == "CC-BY-4.0"
     unknown = answers.data("info unknown")
     assert conforms(schema, unknown)
     assert (unknown["safekey"], unknown["metadata"]) == ("doi_10.1234_none", None)
@@ -611,9 +615,9 @@ def test_the_last_entries_are_listed(answers: Answers) -> None:
 
 
 @pytest.mark.requirement("doiget:pdf-path")
-def test_the_path_of_a_stored_pdf_is_told(answers: Answers, folder: Path) -> None:
-    told = answers.data("path")
-    assert told == {
+def test_the_path_of_a_stored_pdf_is_returned(answers: Answers, folder: Path) -> None:
+    found = answers.data("path")
+    assert found == {
         "ok": True,
         "ref": STORED,
         "safekey": "doi_10.1234_desks",
@@ -647,18 +651,18 @@ def test_entries_are_exported_as_csl_json(answers: Answers) -> None:
 @pytest.mark.requirement("doiget:metadata-sources")
 @pytest.mark.requirement("doiget:resolver-profile")
 def test_metadata_has_the_members_of_the_document(answers: Answers) -> None:
-    told = answers.data("metadata")
-    assert conforms(METADATA, told)
-    assert (told["source"], told["resolver_profile"]) == ("crossref", "crossref")
-    assert told["schema_version"] == "1.0"
+    metadata = answers.data("metadata")
+    assert conforms(METADATA, metadata)
+    assert (metadata["source"], metadata["resolver_profile"]) == ("crossref", "crossref")
+    assert metadata["schema_version"] == "1.0"
     assert answers.data("metadata e-print")["source"] == "arxiv"
 
 
 @pytest.mark.requirement("doiget:metadata-oa-url")
 @pytest.mark.requirement("doiget:metadata-no-pdf")
-def test_the_open_copy_is_told_and_never_followed(answers: Answers, folder: Path) -> None:
-    told = answers.data("metadata")
-    assert (told["ok"], told["oa_url"], told["license"]) == (True, COPY, "cc-by")
+def test_the_open_copy_is_named_and_never_followed(answers: Answers, folder: Path) -> None:
+    metadata = answers.data("metadata")
+    assert (metadata["ok"], metadata["oa_url"], metadata["license"]) == (True, COPY, "cc-by")
     # The store had no PDF when metadata was all that had been asked for.
     assert answers.data("path before")["path"] is None
     rows = log_rows(folder)
@@ -690,19 +694,19 @@ def test_metadata_is_kept_with_a_row_in_the_log(answers: Answers, folder: Path) 
 @pytest.mark.requirement("doiget:dry-run-refused")
 @pytest.mark.parametrize("tool", WITHOUT_DRY_RUN)
 def test_dry_run_is_refused_where_it_does_not_apply(answers: Answers, tool: str) -> None:
-    told = answers.data(f"dry {tool}")
-    assert (told["ok"], told["error"]["code"]) == (False, "INVALID_REF")
-    assert "dry_run" in told["error"]["message"]
+    refused = answers.data(f"dry {tool}")
+    assert (refused["ok"], refused["error"]["code"]) == (False, "INVALID_REF")
+    assert "dry_run" in refused["error"]["message"]
 
 
 @pytest.mark.requirement("doiget:fetch-paper")
 @pytest.mark.requirement("doiget:fetch-success")
 @pytest.mark.requirement("doiget:resolver-profile")
 def test_a_paper_is_downloaded_to_the_store(answers: Answers, folder: Path) -> None:
-    told = answers.data("fetch")
-    assert conforms(FETCHED, told)
+    fetched = answers.data("fetch")
+    assert conforms(FETCHED, fetched)
     path = folder / "store" / "doi_10.1234_desk-1.pdf"
-    assert told == {
+    assert fetched == {
         "ok": True,
         "ref": PAPER,
         "source": "unpaywall",
@@ -713,7 +717,7 @@ def test_a_paper_is_downloaded_to_the_store(answers: Answers, folder: Path) -> N
         "schema_version": "1.0",
     }
     assert path.read_bytes() == PDF
-    assert answers.data("fetch again") == told
+    assert answers.data("fetch again") == fetched
     stored = answers.data("fetch stored")
     assert conforms(FETCHED, stored)
     assert (stored["source"], stored["license"]) == ("unpaywall", "CC-BY-4.0")
@@ -728,9 +732,9 @@ def test_a_paper_that_cannot_be_downloaded_is_a_failure(answers: Answers) -> Non
         ("fetch closed", "NO_OA_AVAILABLE"),
         ("fetch denied", "CAPABILITY_DENIED"),
     ):
-        told = answers.data(name)
-        assert conforms(FAILURE, told)
-        assert told["error"]["code"] == code
+        failure = answers.data(name)
+        assert conforms(FAILURE, failure)
+        assert failure["error"]["code"] == code
     denial = answers.data("fetch denied")["error"]["denial_context"]
     assert denial["reason"] == "redirect_not_in_allowlist"
     assert denial["attempted"] == "elsewhere.example.net"
@@ -740,13 +744,13 @@ def test_a_paper_that_cannot_be_downloaded_is_a_failure(answers: Answers) -> Non
 @pytest.mark.requirement("doiget:batch-fetch")
 @pytest.mark.requirement("doiget:denial-batch")
 def test_a_batch_has_a_row_for_each_reference(answers: Answers, folder: Path) -> None:
-    told = answers.data("batch")
-    assert set(told) == {"ok", "results"}
+    batch = answers.data("batch")
+    assert set(batch) == {"ok", "results"}
     refs = CALLS["batch"][1]["refs"]
-    assert [row["ref"] for row in told["results"]] == refs
-    codes = [row["error"]["code"] if not row["ok"] else None for row in told["results"]]
+    assert [row["ref"] for row in batch["results"]] == refs
+    codes = [row["error"]["code"] if not row["ok"] else None for row in batch["results"]]
     assert codes == [None, "NOT_FOUND", "NO_OA_AVAILABLE", "CAPABILITY_DENIED", None]
-    for row in told["results"]:
+    for row in batch["results"]:
         if row["ok"]:
             assert conforms(FETCHED, row)
         else:
@@ -761,9 +765,9 @@ def test_a_batch_of_too_many_or_with_a_fault_is_refused_as_a_whole(answers: Answ
     schema = answers.tools["doiget_batch_fetch"].input_schema["properties"]["refs"]
     assert (schema["maxItems"], schema["items"]) == (100, REF)
     for name in ("batch of too many", "batch with a fault"):
-        told = answers.data(name)
-        assert (told["ok"], told["error"]["code"]) == (False, "INVALID_REF")
-        assert "results" not in told
+        refused = answers.data(name)
+        assert (refused["ok"], refused["error"]["code"]) == (False, "INVALID_REF")
+        assert "results" not in refused
 
 
 @pytest.mark.requirement("doiget:dry-run-envelope")
@@ -771,11 +775,11 @@ def test_a_batch_of_too_many_or_with_a_fault_is_refused_as_a_whole(answers: Answ
 def test_a_dry_run_is_a_plan_in_its_envelope(answers: Answers, folder: Path) -> None:
     for name in ("plan", "plan e-print", "plan metadata"):
         assert conforms(DRY_RUN, answers.data(name))
-    told = answers.data("plan")
-    assert told["ref"] == {"doi": "10.1234/planned"}
+    envelope = answers.data("plan")
+    assert envelope["ref"] == {"doi": "10.1234/planned"}
     assert answers.data("plan e-print")["ref"] == {"arxiv": "2401.00001"}
-    assert told["plan"]["metadata_sources"] == ["arxiv", "crossref", "unpaywall"]
-    assert told["plan"]["target_pdf_path"] == str(folder / "store" / "doi_10.1234_planned.pdf")
+    assert envelope["plan"]["metadata_sources"] == ["arxiv", "crossref", "unpaywall"]
+    assert envelope["plan"]["target_pdf_path"] == str(folder / "store" / "doi_10.1234_planned.pdf")
     batch = answers.data("plan batch")
     row = closed({"ref": REF_SHAPE, "plan": PLAN, "rate_limit_budget": BUDGET})
     plans = {"type": "array", "minItems": 2, "items": row}
@@ -815,34 +819,34 @@ def test_a_dry_run_touches_neither_network_nor_disk_nor_log(
 @pytest.mark.requirement("doiget:capability-shape")
 @pytest.mark.requirement("doiget:capability-redacted")
 def test_the_capability_profile_names_sources_and_no_keys(answers: Answers) -> None:
-    told = answers.data("profile")
-    assert conforms(PROFILE, told)
-    assert told["metadata_sources"] == ["arxiv", "crossref"]
-    assert not any(told[name] for name in told if name.startswith("tdm_"))
-    assert "reader@example.org" not in json.dumps(told)
+    profile = answers.data("profile")
+    assert conforms(PROFILE, profile)
+    assert profile["metadata_sources"] == ["arxiv", "crossref"]
+    assert not any(profile[name] for name in profile if name.startswith("tdm_"))
+    assert "reader@example.org" not in json.dumps(profile)
 
 
 @pytest.mark.requirement("doiget:capability-tdm")
 def test_tdm_is_enabled_by_any_grant(code_folder: Path, tmp_path: Path) -> None:
     env = {"CARREL_TDM_APS_AGREED": "1", "CARREL_SECRET_TDM_APS_KEY": "s3cret-key"}
     command = serve_command(tmp_path, settings_of(tmp_path, code_folder))
-    told = ask(command, {"profile": CALLS["profile"]}, env=env).data("profile")
-    assert conforms(PROFILE, told)
-    granted = {name: told[name] for name in told if name.startswith("tdm_")}
+    profile = ask(command, {"profile": CALLS["profile"]}, env=env).data("profile")
+    assert conforms(PROFILE, profile)
+    granted = {name: profile[name] for name in profile if name.startswith("tdm_")}
     assert granted == {
         "tdm_enabled": True,
         "tdm_elsevier": False,
         "tdm_aps": True,
         "tdm_springer": False,
     }
-    assert "s3cret-key" not in json.dumps(told)
+    assert "s3cret-key" not in json.dumps(profile)
 
 
 @pytest.mark.requirement("doiget:health")
 def test_health_says_whether_the_store_can_be_written(answers: Answers) -> None:
-    told = answers.data("health")
-    assert conforms(HEALTH, told)
-    assert (told["schema_version"], told["store_writable"]) == ("1.0", True)
+    health = answers.data("health")
+    assert conforms(HEALTH, health)
+    assert (health["schema_version"], health["store_writable"]) == ("1.0", True)
 
 
 @pytest.mark.requirement("doiget:serve")
@@ -880,12 +884,12 @@ def test_a_citation_graph_has_nodes_and_edges_within_its_caps(answers: Answers) 
             "total_visited": NUMBER,
         }
     )
-    told = answers.data("graph")
-    assert conforms(schema, told)
-    assert told["nodes"][0] == {"id": "doi:10.1234/desk-1", "depth": 0}
-    assert [one["depth"] for one in told["nodes"][1:]] == [1, 1]
-    assert {one["from"] for one in told["edges"]} == {told["seed_work_id"]}
-    assert (told["truncated"], told["total_visited"]) == (True, 3)
+    graph = answers.data("graph")
+    assert conforms(schema, graph)
+    assert graph["nodes"][0] == {"id": "doi:10.1234/desk-1", "depth": 0}
+    assert [one["depth"] for one in graph["nodes"][1:]] == [1, 1]
+    assert {one["from"] for one in graph["edges"]} == {graph["seed_work_id"]}
+    assert (graph["truncated"], graph["total_visited"]) == (True, 3)
     assert conforms(schema, answers.data("graph above the caps"))
     assert answers.data("graph of an e-print")["error"]["code"] == "INVALID_REF"
 

@@ -172,7 +172,7 @@ def test_remove_without_force_leaves_the_file_as_it_is(opens: Opens, tmp_path: P
         ({"style": " ", "format": ""}, {}, "apa", "text"),
     ],
 )
-def test_cite_is_in_apa_and_text_unless_told_otherwise(
+def test_cite_is_in_apa_and_text_unless_chosen_otherwise(
     opens: Opens,
     given: dict[str, str],
     setting: dict[str, str],
@@ -193,8 +193,8 @@ def test_a_long_markdown_text_is_given_whole(opens: Opens, tmp_path: Path) -> No
     toolbox = opens()
     texts(toolbox, "fulltext_attach", id="marlow-2019", path=str(tmp_path / "long.md"))
     assert texts(toolbox, "fulltext_get", id="marlow-2019") == [text]
-    [told] = texts(toolbox, "fulltext_detach", id="marlow-2019")
-    assert told == "Detached from 'marlow-2019': fulltext.md"
+    [message] = texts(toolbox, "fulltext_detach", id="marlow-2019")
+    assert message == "Detached from 'marlow-2019': fulltext.md"
     assert refusal(toolbox, "fulltext_get", id="marlow-2019")[0] == shapes.APPLICATION_ERROR
 
 

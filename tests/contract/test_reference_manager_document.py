@@ -216,10 +216,10 @@ def test_a_full_text_is_markdown_or_the_path_of_a_pdf(
     assert texts(answers, "attach") == ["Attached markdown to 'marlow-2019': fulltext.md"]
     markdown, pdf = texts(answers, "get")
     assert markdown == "# The tidy desk\n\nA paragraph.\n"
-    told = json.loads(pdf)
-    assert list(told) == ["path"]
-    assert Path(told["path"]).read_bytes() == PDF.read_bytes()
-    assert Path(told["path"]).is_relative_to(world[0] / "attachments")
+    location = json.loads(pdf)
+    assert list(location) == ["path"]
+    assert Path(location["path"]).read_bytes() == PDF.read_bytes()
+    assert Path(location["path"]).is_relative_to(world[0] / "attachments")
     assert "fulltext.md" in texts(answers, "detach")[0]
 
 
@@ -404,10 +404,13 @@ def test_the_option_of_a_clients_entry_overrides_the_configured_file(
         path.write_text(
             json.dumps({**settings(tmp_path / key, code_folder), "library": library}), "utf-8"
         )
-    told = subprocess.run(
+    completed = subprocess.run(
         [*base, "library", "list", "--config", str(path)], check=True, capture_output=True
     )
-    assert {one["id"] for one in json.loads(told.stdout)["items"]} == {"configured", "configured-2"}
+    assert {one["id"] for one in json.loads(completed.stdout)["items"]} == {
+        "configured",
+        "configured-2",
+    }
     assert {one["id"] for one in json.loads(own.read_text("utf-8"))} == {"own", "own-2"}
 
 

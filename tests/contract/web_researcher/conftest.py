@@ -62,8 +62,8 @@ class Session(Answers):
         [block] = answer.content
         line, empty, body = block.text.split("\n", 2)
         assert empty == ""
-        told: dict[str, Any] = json.loads(body)["error"]
-        return line, told
+        details: dict[str, Any] = json.loads(body)["error"]
+        return line, details
 
 
 BRAVE = (

@@ -23,11 +23,11 @@ pytestmark = pytest.mark.long("surfaces")
 @pytest.mark.requirement("web-researcher:scrape-raw")
 @pytest.mark.requirement("web-researcher:link-inline")
 def test_a_small_source_is_inline_and_verbatim(answers: Session) -> None:
-    told = answers.data("raw")
-    assert told["raw"] is True
-    assert told["content"] == "Walls of desks."
-    assert told["contentType"] == "text/plain"
-    assert not {"extractionQuality", "metadata", "structuredData"} & told.keys()
+    source = answers.data("raw")
+    assert source["raw"] is True
+    assert source["content"] == "Walls of desks."
+    assert source["contentType"] == "text/plain"
+    assert not {"extractionQuality", "metadata", "structuredData"} & source.keys()
 
 
 @pytest.mark.requirement("web-researcher:link")

@@ -19,22 +19,22 @@ def test_steps_are_recorded_and_revised(answers: Session) -> None:
     assert (first["currentStep"], first["isComplete"]) == (1, False)
     assert first["responseMode"] == "full"
     assert not {"depth", "coverage", "refinementQueries"} & first.keys()
-    told = answers.data("revision")
-    assert told["isComplete"] is True
-    assert told["steps"][0]["supersededBy"] == 2
-    assert told["gaps"] == [{"description": "lamps", "foundInStep": 2}]
-    assert told["depth"] == "standard"
-    assert told["refinementQueries"][0] == "lamps"
-    assert set(told["coverage"]) >= {"sourceCount", "uniqueDomains", "domainSpread", "gaps"}
+    revised = answers.data("revision")
+    assert revised["isComplete"] is True
+    assert revised["steps"][0]["supersededBy"] == 2
+    assert revised["gaps"] == [{"description": "lamps", "foundInStep": 2}]
+    assert revised["depth"] == "standard"
+    assert revised["refinementQueries"][0] == "lamps"
+    assert set(revised["coverage"]) >= {"sourceCount", "uniqueDomains", "domainSpread", "gaps"}
 
 
 @pytest.mark.requirement("web-researcher:session")
 @pytest.mark.requirement("web-researcher:step-range")
 def test_a_session_is_found_again_with_its_sources(answers: Session) -> None:
-    told = answers.data("session")
-    assert told["stepCount"] == 2
-    assert [one["stepNumber"] for one in told["lastSteps"]] == [1, 2]
-    [source] = told["sources"]
+    session = answers.data("session")
+    assert session["stepCount"] == 2
+    assert [one["stepNumber"] for one in session["lastSteps"]] == [1, 2]
+    [source] = session["sources"]
     assert (source["url"], source["title"], source["foundInStep"]) == (PAGE, "On walled desks", 2)
     assert answers.data("step")["step"]["description"] == "look"
     line, error = answers.error("no step")
@@ -45,47 +45,50 @@ def test_a_session_is_found_again_with_its_sources(answers: Session) -> None:
 @pytest.mark.requirement("web-researcher:search-session")
 def test_results_and_failures_of_searches_are_added_to_the_session(answers: Session) -> None:
     assert answers.data("linked search")["urls"] == [one["url"] for one in FOUND]
-    told = answers.data("searched session")
-    assert [one["url"] for one in told["sources"]] == [one["url"] for one in FOUND]
-    assert told["providerStats"]["web_search"] == {"attempts": 2, "successes": 1}
+    session = answers.data("searched session")
+    assert [one["url"] for one in session["sources"]] == [one["url"] for one in FOUND]
+    assert session["providerStats"]["web_search"] == {"attempts": 2, "successes": 1}
     answers.error("failed search")
 
 
 @pytest.mark.requirement("web-researcher:export")
 def test_a_session_is_exported(answers: Session) -> None:
-    told = answers.data("export")
-    assert told["document"].startswith("# Walls?")
-    assert "live, status 200" in told["document"]
-    assert (told["stepCount"], told["sourceCount"]) == (2, 1)
+    export = answers.data("export")
+    assert export["document"].startswith("# Walls?")
+    assert "live, status 200" in export["document"]
+    assert (export["stepCount"], export["sourceCount"]) == (2, 1)
     document = answers.data("export json")["document"]
     assert [one["stepNumber"] for one in document["steps"]] == [1, 2]
 
 
 @pytest.mark.requirement("web-researcher:format")
 def test_bibliographies_are_formatted(answers: Session) -> None:
-    told = answers.data("bibliography")
-    assert (told["style"], told["entryCount"]) == ("ris", 1)
-    assert told["bibliography"].startswith("TY  - ELEC\n")
+    formatted = answers.data("bibliography")
+    assert (formatted["style"], formatted["entryCount"]) == ("ris", 1)
+    assert formatted["bibliography"].startswith("TY  - ELEC\n")
     assert answers.data("empty")["bibliography"] == "[]"
     assert "sessionId" in answers.data("own bibliography")
 
 
 @pytest.mark.requirement("web-researcher:verify")
 def test_a_citation_is_verified(answers: Session) -> None:
-    told = answers.data("verify")
-    assert (told["inputType"], told["exists"]) == ("doi", True)
-    assert (told["verificationStatus"], told["matchConfidence"]) == ("confirmed", "high")
-    assert told["matchedRecord"]["doi"] == DOI
-    assert told["claimSupport"] in {
+    verification = answers.data("verify")
+    assert (verification["inputType"], verification["exists"]) == ("doi", True)
+    assert (verification["verificationStatus"], verification["matchConfidence"]) == (
+        "confirmed",
+        "high",
+    )
+    assert verification["matchedRecord"]["doi"] == DOI
+    assert verification["claimSupport"] in {
         "addressed", "partially_addressed", "not_addressed", "source_unavailable",
     }  # fmt: skip
 
 
 @pytest.mark.requirement("web-researcher:audit")
 def test_a_bibliography_is_audited(answers: Session) -> None:
-    told = answers.data("audit")
-    assert told["source"] == "bibliography:bibtex"
-    assert set(told["summary"]) == {
+    audit = answers.data("audit")
+    assert audit["source"] == "bibliography:bibtex"
+    assert set(audit["summary"]) == {
         "total", "retracted", "deadLink", "notFound", "unchecked", "mischaracterized", "ok",
     }  # fmt: skip
-    assert told["entries"][0]["exists"] is True
+    assert audit["entries"][0]["exists"] is True
