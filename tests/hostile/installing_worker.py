@@ -110,11 +110,11 @@ def _kill_one(folder: Path, seconds: float) -> list[str]:
         finally:
             os._exit(1)
     os.close(say)
-    with os.fdopen(hear, "rb") as said:
-        first = said.readline()
+    with os.fdopen(hear, "rb") as output:
+        first = output.readline()
         time.sleep(seconds)
         os.kill(child, signal.SIGKILL)
-        lines = (first + said.read()).decode().splitlines()
+        lines = (first + output.read()).decode().splitlines()
     _, status = os.waitpid(child, 0)
     if not os.WIFSIGNALED(status):
         lines.append("ended by itself")

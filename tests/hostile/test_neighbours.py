@@ -302,10 +302,10 @@ async def require_held(hostile_setup: HostileSetup, names: Sequence[str]) -> Non
         tried.append(await measure(hostile_setup, names, SECONDS))
         if tried[-1].held:
             break
-    told = "\n".join(map(str, tried))
-    print(told)  # noqa: T201 - the figures
-    assert max(one.memory for one in tried) < MOST_MEMORY, told
-    assert tried[-1].held, told
+    figures = "\n".join(map(str, tried))
+    print(figures)  # noqa: T201 - the figures
+    assert max(one.memory for one in tried) < MOST_MEMORY, figures
+    assert tried[-1].held, figures
 
 
 @pytest.mark.long("flood")

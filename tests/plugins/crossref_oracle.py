@@ -133,11 +133,11 @@ def _work(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _once(members: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    told: list[dict[str, Any]] = []
+    distinct: list[dict[str, Any]] = []
     for member in members:
-        if member not in told:
-            told.append(member)
-    return told
+        if member not in distinct:
+            distinct.append(member)
+    return distinct
 
 
 def filled(members: dict[Any, Any]) -> dict[Any, Any]:

@@ -69,13 +69,13 @@ def test_no_captured_article_page_is_classified_as_a_paywall(api: Carrel, corpus
 
 def test_meta_tags_are_read_as_metadata(api: Carrel, corpus: Path) -> None:
     """At least 98 % of the values that lxml reads in landing pages' tags; no false DOI."""
-    said = kept = 0
+    stated = kept = 0
     for path in PAGES:
         if path.parent.name not in {"meta", "scholarly"}:
             continue
         found, tags = read(api, path), statements(content(path))
-        said, kept = said + len(tags), kept + len(tags & of_document(found))
+        stated, kept = stated + len(tags), kept + len(tags & of_document(found))
         doi = found["identifiers"].get("doi")
         assert doi is None or any(doi in one for one in tags), path.name
-    assert said >= 700
-    assert kept >= 0.98 * said
+    assert stated >= 700
+    assert kept >= 0.98 * stated

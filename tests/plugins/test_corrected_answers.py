@@ -382,12 +382,12 @@ def session(config: Config, tmp_path: Path) -> Iterator[Session]:
 def test_a_corrected_result_equals_its_transcript(session: Session, name: str) -> None:
     case = CASES[name]
     case.run(session)
-    told = f"{case.title}.\n\n{wrapped(f'Before: {case.before}')}\n\n{session.text()}"
+    transcript = f"{case.title}.\n\n{wrapped(f'Before: {case.before}')}\n\n{session.text()}"
     path = TRANSCRIPTS / f"{name}.txt"
     if not path.exists():
-        path.write_text(told, "utf-8")
+        path.write_text(transcript, "utf-8")
         pytest.fail(f"{path.name} was not there and is written: read it, and run the test again")
-    assert told == path.read_text("utf-8")
+    assert transcript == path.read_text("utf-8")
 
 
 def test_every_transcript_has_a_case() -> None:

@@ -301,8 +301,8 @@ def test_a_work_that_names_itself_as_retracted_is_the_retracted_one(
     fate = ask("updates", doi="10.5555/w")
     assert fate["is_retracted"]
     assert "notice_of" not in fate
-    [told] = fate["updates"]
-    assert (told["notice_doi"].lower(), told["found_in"]) == ("10.5555/w", ["update-to"])
+    [listed] = fate["updates"]
+    assert (listed["notice_doi"].lower(), listed["found_in"]) == ("10.5555/w", ["update-to"])
     update = {"type": "retraction", "doi": "10.5555/W", "date": "2026-06-01", "source": "publisher"}
     assert ask("work", doi="10.5555/w")["work"]["updated_by"] == [update]
     assert ask("works", query="quiet")["works"][0]["updated_by"] == [update]

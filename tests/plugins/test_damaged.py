@@ -126,16 +126,16 @@ def assert_read_alike(
     except ValueError as error:
         expected, reported = None, json.loads(str(error))
     try:
-        found, told = api.parse_text(plugin, document_format, text), None
+        found, raised = api.parse_text(plugin, document_format, text), None
     except SourceError as error:
-        found, told = None, error.to_dict()
+        found, raised = None, error.to_dict()
     assert found == expected
-    assert (told is None) == (reported is None)
-    if told is not None and reported is not None:
+    assert (raised is None) == (reported is None)
+    if raised is not None and reported is not None:
         # The host removes hidden characters from quoted text.
         reported["message"] = printable(reported["message"], 2000)
         same = ("code", "message", "position")
-        assert [told.get(key) for key in same] == [reported.get(key) for key in same]
+        assert [raised.get(key) for key in same] == [reported.get(key) for key in same]
 
 
 @settings(max_examples=600, suppress_health_check=[HealthCheck.too_slow])

@@ -174,12 +174,12 @@ def test_an_error_of_a_module_is_a_tool_error(open_toolbox: Open, upstream: Upst
 def test_only_the_grant_decides_a_modules_hosts(open_toolbox: Open, upstream: Upstream) -> None:
     with pytest.raises(CarrelError) as caught:
         open_toolbox(hosts=()).call_sync("ror_search", {"query": "x"})
-    told = caught.value.to_dict()
-    assert told["code"] == "denied"
-    assert told["denial_context"]["grant"] == (
+    error = caught.value.to_dict()
+    assert error["code"] == "denied"
+    assert error["denial_context"]["grant"] == (
         'plugins.ror.runtime_config.allowed_hosts += "api.ror.org"'
     )
-    assert told["denial_context"]["grant"] in told["message"]
+    assert error["denial_context"]["grant"] in error["message"]
     assert upstream.seen == []
 
 
@@ -345,7 +345,7 @@ def test_progress_and_news_of_lists_reach_the_client(tmp_path: Path, code_folder
         "list_tools": {"tools": [{"name": "tell", "inputSchema": {"type": "object"}}]},
         "list_prompts": {"prompts": [{"name": "p"}]},
     }
-    tells = answering_module(
+    notifier = answering_module(
         answers,
         f"""
         (call $notify_progress (call $put (i32.const 8) (i32.const {len(progress)})))
@@ -356,7 +356,7 @@ def test_progress_and_news_of_lists_reach_the_client(tmp_path: Path, code_folder
         export="call_tool",
         data=text_at(0, "{}") + text_at(8, progress),
     )
-    (tmp_path / "news.wasm").write_bytes(tells.wasm)
+    (tmp_path / "news.wasm").write_bytes(notifier.wasm)
     settings = tmp_path / "carrel.json"
     plugins = {"news": {"url": (tmp_path / "news.wasm").as_uri()}}
     folders = {"cache_dir": str(code_folder), "data_dir": str(tmp_path)}
@@ -365,8 +365,8 @@ def test_progress_and_news_of_lists_reach_the_client(tmp_path: Path, code_folder
     with StdioClient(command) as client:
         client.open()
         client.start_call("news_tell", token="mine")
-        told = client.notification("notifications/progress")["params"]
-        assert (told["progress"], told["total"], told["message"]) == (1, 2, "half")
+        params = client.notification("notifications/progress")["params"]
+        assert (params["progress"], params["total"], params["message"]) == (1, 2, "half")
         for kind in ("tools", "prompts", "resources"):
             client.notification(f"notifications/{kind}/list_changed")
         assert client.finish() == 0

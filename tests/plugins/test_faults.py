@@ -50,17 +50,17 @@ TOO_LARGE: Row = ("too_large", "narrow_request", False)
 BUG: Row = ("upstream_error", "report_bug", False)
 
 
-def said(status: int, body: object, *headers: tuple[str, str]) -> Reply:
+def reply_with(status: int, body: object, *headers: tuple[str, str]) -> Reply:
     data = body if isinstance(body, str) else json.dumps(body)
     return Reply(status, list(headers), body=data.encode())
 
 
 def crossref(status: int, kind: str, message: object) -> Reply:
-    return said(status, {"status": "failed", "message-type": kind, "message": message})
+    return reply_with(status, {"status": "failed", "message-type": kind, "message": message})
 
 
 def failing(words: str, root: str) -> Reply:
-    return said(200, f"<{root}><ERROR>{words}</ERROR></{root}>")
+    return reply_with(200, f"<{root}><ERROR>{words}</ERROR></{root}>")
 
 
 ARXIV_ERROR = """<feed xmlns="http://www.w3.org/2005/Atom"><entry>
@@ -75,7 +75,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], Reply, Row]] = {
     "400": (EVERY, Reply(400), ARGUMENTS),
     "401": (EVERY, Reply(401), OPERATOR),
     "403": (EVERY, Reply(403), OPERATOR),
-    "403-page": (EVERY, said(403, HTML), OPERATOR),
+    "403-page": (EVERY, reply_with(403, HTML), OPERATOR),
     "404-to-a-search": (SEARCHES, Reply(404), UNAVAILABLE),
     "404-to-a-doi": ((WORK,), Reply(404), MISSING),
     "405": (EVERY, Reply(405), BUG),
@@ -84,17 +84,17 @@ TABLE: dict[str, tuple[tuple[Any, ...], Reply, Row]] = {
     "429": (EVERY, Reply(429, [("Retry-After", "900")]), PAUSE),
     "500": (EVERY, Reply(500), UNAVAILABLE),
     "503": (EVERY, Reply(503), UNAVAILABLE),
-    "503-page": (EVERY, said(503, HTML), UNAVAILABLE),
+    "503-page": (EVERY, reply_with(503, HTML), UNAVAILABLE),
     "redirect-off-the-list": (EVERY, Reply(302, [("Location", "https://evil.example/")]), DENIED),
     # Every source, with status 200.
-    "page": (EVERY, said(200, HTML), UNREADABLE),
-    "empty": (EVERY, said(200, ""), UNREADABLE),
-    "cut": (EVERY, said(200, '<?xml version="1.0"?><feed'), UNREADABLE),
-    "other-json": (EVERY, said(200, {"hello": "world"}), UNREADABLE),
+    "page": (EVERY, reply_with(200, HTML), UNREADABLE),
+    "empty": (EVERY, reply_with(200, ""), UNREADABLE),
+    "cut": (EVERY, reply_with(200, '<?xml version="1.0"?><feed'), UNREADABLE),
+    "other-json": (EVERY, reply_with(200, {"hello": "world"}), UNREADABLE),
     "not-text": (EVERY, Reply(body=b"\xff\xfe nonsense"), UNREADABLE),
     # arXiv.
-    "arxiv-error": ((ARXIV, ARXIV_IDS), said(400, ARXIV_ERROR), ARGUMENTS),
-    "arxiv-error-200": ((ARXIV, ARXIV_IDS), said(200, ARXIV_ERROR), ARGUMENTS),
+    "arxiv-error": ((ARXIV, ARXIV_IDS), reply_with(400, ARXIV_ERROR), ARGUMENTS),
+    "arxiv-error-200": ((ARXIV, ARXIV_IDS), reply_with(200, ARXIV_ERROR), ARGUMENTS),
     # Crossref.
     "crossref-validation": (
         (WORKS, WORK, UPDATES, MATCH),
@@ -108,7 +108,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], Reply, Row]] = {
     ),
     "crossref-gateway": (
         (WORKS, WORK, UPDATES, MATCH),
-        said(200, {"message": "no healthy upstream"}),
+        reply_with(200, {"message": "no healthy upstream"}),
         UNREADABLE,
     ),
     "crossref-missing": (
@@ -123,22 +123,22 @@ TABLE: dict[str, tuple[tuple[Any, ...], Reply, Row]] = {
     ),
     "crossref-error-as-a-work": (
         (WORK, UPDATES, WORKS),
-        said(200, {"type": "error", "title": "Internal error", "status": 500}),
+        reply_with(200, {"type": "error", "title": "Internal error", "status": 500}),
         UNREADABLE,
     ),
     # NCBI: the gateway's JSON, then the utilities' reports.
     "ncbi-bad-key": (
         OF_NCBI,
-        said(400, {"error": "API key invalid", "api-key": "x", "type": "client"}),
+        reply_with(400, {"error": "API key invalid", "api-key": "x", "type": "client"}),
         OPERATOR,
     ),
-    "ncbi-bad-key-200": (OF_NCBI, said(200, {"error": "API key invalid"}), OPERATOR),
+    "ncbi-bad-key-200": (OF_NCBI, reply_with(200, {"error": "API key invalid"}), OPERATOR),
     "ncbi-too-fast": (
         OF_NCBI,
-        said(200, {"error": "API rate limit exceeded", "limit": "3"}),
+        reply_with(200, {"error": "API rate limit exceeded", "limit": "3"}),
         PAUSE,
     ),
-    "ncbi-gateway": (OF_NCBI, said(200, {"error": "error forwarding request"}), BROKEN),
+    "ncbi-gateway": (OF_NCBI, reply_with(200, {"error": "error forwarding request"}), BROKEN),
     "ncbi-backend": (OF_NCBI, failing("Search Backend failed: timed out", "{root}"), BROKEN),
     "ncbi-connection": (
         OF_NCBI,

@@ -101,8 +101,8 @@ def natively(source: str, path: Path) -> dict[str, Any]:
 def options_of(path: Path) -> dict[str, Any]:
     """Returns the options of a binary document, from its `case.json`."""
     case = path / "case.json"
-    told = json.loads(case.read_text("utf-8")) if case.exists() else {}
-    options: dict[str, Any] = told.get("options", {})
+    fields = json.loads(case.read_text("utf-8")) if case.exists() else {}
+    options: dict[str, Any] = fields.get("options", {})
     return options
 
 

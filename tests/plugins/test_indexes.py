@@ -34,8 +34,8 @@ BUDGET = [("X-RateLimit-Limit", "1000"), ("X-RateLimit-Remaining", "9")]
 
 def reply(value: object, status: int = 200, headers: list[tuple[str, str]] | None = None) -> Reply:
     """Returns an answer in JSON."""
-    told = [("Content-Type", "application/json"), *(headers or [])]
-    return Reply(status, told, body=json.dumps(value).encode())
+    fields = [("Content-Type", "application/json"), *(headers or [])]
+    return Reply(status, fields, body=json.dumps(value).encode())
 
 
 def page(*works: object) -> dict[str, object]:

@@ -49,8 +49,8 @@ def arxiv(make_toolbox: MakeToolbox, upstream: Upstream) -> Callable[..., Raw]:
     toolbox = make_toolbox("arxiv", keep=True)
 
     def read(ref: str = "arXiv:2301.00001", **arguments: Any) -> Raw:
-        told: Raw = toolbox.call_sync("paper_read", {"ref": ref, **arguments}).data
-        return told
+        result: Raw = toolbox.call_sync("paper_read", {"ref": ref, **arguments}).data
+        return result
 
     return read
 
@@ -91,10 +91,10 @@ def test_arxiv_s_page_is_read_and_cached(arxiv: Callable[..., Raw], upstream: Up
     upstream.on(
         "/html/2301.00001", Reply(body=page().encode(), headers=[("content-type", "text/html")])
     )
-    told = arxiv()
-    assert (told["ok"], told["source"], told["form"]) == (True, "arxiv", "html"), told
-    assert told["version"] == "submittedVersion"
-    assert told["landing_url"] == "https://arxiv.org/abs/2301.00001"
+    result = arxiv()
+    assert (result["ok"], result["source"], result["form"]) == (True, "arxiv", "html"), result
+    assert result["version"] == "submittedVersion"
+    assert result["landing_url"] == "https://arxiv.org/abs/2301.00001"
     assert paths(upstream) == ["/api/query", "/html/2301.00001"]
     arxiv(format="text")  # another rendering of a response that the cache has
     assert paths(upstream) == ["/api/query", "/html/2301.00001"]
@@ -116,9 +116,9 @@ def test_without_a_page_the_source_is_read(
 ) -> None:
     upstream.on("/html/2301.00001", first)
     upstream.on("/e-print/2301.00001", Reply(body=source()))
-    told = arxiv()
-    assert (told["ok"], told["form"]) == (True, "tex"), told
-    assert "secondword" in told["text"]
+    result = arxiv()
+    assert (result["ok"], result["form"]) == (True, "tex"), result
+    assert "secondword" in result["text"]
     assert "api.crossref.org" not in {one.host for one in upstream.seen}
 
 
@@ -129,9 +129,9 @@ def test_without_page_and_source_the_pdf_is_read(
     # arXiv gives the PDF in the place of the source where authors sent no other.
     upstream.on("/e-print/2301.00001", Reply(body=pdf()))
     upstream.on("/pdf/2301.00001", Reply(body=pdf()))
-    told = arxiv()
-    assert (told["ok"], told["form"]) == (True, "pdf"), told
-    assert "expected a TeX source but found a PDF" in told["attempts"][1]["detail"]
+    result = arxiv()
+    assert (result["ok"], result["form"]) == (True, "pdf"), result
+    assert "expected a TeX source but found a PDF" in result["attempts"][1]["detail"]
 
 
 def test_two_versions_are_two_texts(arxiv: Callable[..., Raw], upstream: Upstream) -> None:
@@ -151,12 +151,12 @@ def test_pmc_s_jats_is_asked_with_the_plugin_s_key(
     monkeypatch.setenv("NCBI_API_KEY", "sesame")
     pubmed(upstream, jats())
     toolbox = make_toolbox("eutils")
-    told: Raw = toolbox.call_sync("paper_read", {"ref": "PMC12"}).data
-    assert (told["ok"], told["form"]) == (True, "jats"), told
+    result: Raw = toolbox.call_sync("paper_read", {"ref": "PMC12"}).data
+    assert (result["ok"], result["form"]) == (True, "jats"), result
     [asked] = [one for one in upstream.seen if "db=pmc" in one.path]
     assert "api_key=sesame" in asked.path
-    assert "sesame" not in str(told)
-    assert (told["license"], told["id"]["id"]) == (LICENCE, "PMC12")
+    assert "sesame" not in str(result)
+    assert (result["license"], result["id"]["id"]) == (LICENCE, "PMC12")
 
 
 @pytest.mark.parametrize(
@@ -172,8 +172,8 @@ def test_what_pmc_answers_without_a_body_is_no_text(
     make_toolbox: MakeToolbox, upstream: Upstream, body: str
 ) -> None:
     pubmed(upstream, body)
-    told: Raw = make_toolbox("eutils").call_sync("paper_read", {"ref": "PMC12"}).data
-    assert told["error"]["code"] == "TEXT_UNAVAILABLE", told
+    result: Raw = make_toolbox("eutils").call_sync("paper_read", {"ref": "PMC12"}).data
+    assert result["error"]["code"] == "TEXT_UNAVAILABLE", result
 
 
 @pytest.mark.requirement("serve:alive:read")
@@ -215,8 +215,8 @@ def test_a_plugin_without_the_host_s_grant_reads_nothing(
 ) -> None:
     narrow = PluginConfig("arxiv", "builtin:arxiv", allowed_hosts=("arxiv.org",))
     toolbox = make_toolbox(narrow)
-    told: Raw = toolbox.call_sync("paper_read", {"ref": "arXiv:2301.00001"}).data
-    assert told["error"]["code"] == "TEXT_UNAVAILABLE"
+    result: Raw = toolbox.call_sync("paper_read", {"ref": "arXiv:2301.00001"}).data
+    assert result["error"]["code"] == "TEXT_UNAVAILABLE"
     assert upstream.seen == []
 
 

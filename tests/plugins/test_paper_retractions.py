@@ -79,15 +79,15 @@ def _message(kind: str, message: Raw) -> Raw:
     return {"status": "ok", "message-type": kind, "message-version": "1.0.0", "message": message}
 
 
-def _json(told: Raw) -> Reply:
-    return Reply(body=json.dumps(told).encode(), headers=[("content-type", "application/json")])
+def _json(value: Raw) -> Reply:
+    return Reply(body=json.dumps(value).encode(), headers=[("content-type", "application/json")])
 
 
 @pytest.fixture
 def answers(upstream: Upstream) -> Answers:
-    told = Answers()
-    upstream.on("*", told)
-    return told
+    replies = Answers()
+    upstream.on("*", replies)
+    return replies
 
 
 @pytest.fixture
@@ -95,42 +95,42 @@ def check(make_toolbox: MakeToolbox) -> Any:
     toolbox = make_toolbox(*SOURCES)
 
     def one(ref: str = DOI) -> Raw:
-        told: Raw = toolbox.call_sync("paper_retractions", {"ref": ref}).data
-        return told
+        result: Raw = toolbox.call_sync("paper_retractions", {"ref": ref}).data
+        return result
 
     return one
 
 
-def outcomes(told: Raw) -> Raw:
-    return {one["source"]: one["outcome"] for one in told["sources"]}
+def outcomes(result: Raw) -> Raw:
+    return {one["source"]: one["outcome"] for one in result["sources"]}
 
 
 def test_four_sources_say_who_states_what(answers: Answers, check: Any) -> None:
     answers.work["updated-by"] = [{**UPDATE, "DOI": NOTICE}]
-    told = check()
-    assert (told["ok"], told["status"], told["complete"]) == (True, "retracted", True), told
-    said = [
+    result = check()
+    assert (result["ok"], result["status"], result["complete"]) == (True, "retracted", True), result
+    stated = [
         (one["source"], one["kind"], one.get("doi") or one.get("pmid"))
-        for one in told["statements"]
+        for one in result["statements"]
     ]
-    assert said == [
+    assert stated == [
         ("crossref", "retraction", NOTICE),
         ("eutils", "retraction", NOTICE),
         ("eutils", "expression_of_concern", "70"),
         ("europepmc", "retraction", "77"),
         ("openalex", "retraction", None),
     ]
-    assert told["statements"][0]["stated_by"] == "retraction-watch"
-    assert told["disagreements"] == []
-    assert outcomes(told) == dict.fromkeys(SOURCES, "states")
+    assert result["statements"][0]["stated_by"] == "retraction-watch"
+    assert result["disagreements"] == []
+    assert outcomes(result) == dict.fromkeys(SOURCES, "states")
 
 
 def test_a_notice_that_names_the_paper_is_crossref_s_statement(
     answers: Answers, check: Any
 ) -> None:
     answers.notices = [{**WORK, "DOI": NOTICE, "title": ["Retraction"], "update-to": [UPDATE]}]
-    told = check()
-    assert told["statements"][0] == {
+    result = check()
+    assert result["statements"][0] == {
         "source": "crossref", "kind": "retraction", "doi": NOTICE, "date": "2021-05-01",
         "stated_by": "retraction-watch",
     }  # fmt: skip
@@ -139,9 +139,9 @@ def test_a_notice_that_names_the_paper_is_crossref_s_statement(
 def test_sources_that_disagree_are_shown(answers: Answers, check: Any) -> None:
     answers.europe.pop("commentCorrectionList")
     answers.openalex["is_retracted"] = False
-    told = check()
-    assert told["status"] == "retracted"
-    assert told["disagreements"] == [
+    result = check()
+    assert result["status"] == "retracted"
+    assert result["disagreements"] == [
         "retracted according to eutils; crossref, europepmc, openalex: no such notice"
     ]
 
@@ -150,16 +150,16 @@ def test_silence_of_some_and_failure_of_one_is_unknown(answers: Answers, check: 
     answers.pubmed = PUBMED.replace("CommentsCorrections", "Removed")
     answers.europe.pop("commentCorrectionList")
     answers.dead = {"api.openalex.org"}
-    told = check()
-    assert (told["status"], told["complete"]) == ("unknown", False), told
-    assert told["summary"].startswith("no source that answered says so: ")
-    assert "openalex" in told["summary"].partition("no whole answer from")[2]
+    result = check()
+    assert (result["status"], result["complete"]) == ("unknown", False), result
+    assert result["summary"].startswith("no source that answered says so: ")
+    assert "openalex" in result["summary"].partition("no whole answer from")[2]
 
 
 def test_nothing_stated_requires_an_answer_of_every_source(answers: Answers, check: Any) -> None:
     answers.pubmed = PUBMED.replace("CommentsCorrections", "Removed")
     answers.europe.pop("commentCorrectionList")
     answers.openalex["is_retracted"] = False
-    told = check()
-    assert (told["status"], told["complete"]) == ("nothing_stated", True)
-    assert outcomes(told) == dict.fromkeys(SOURCES, "silent")
+    result = check()
+    assert (result["status"], result["complete"]) == ("nothing_stated", True)
+    assert outcomes(result) == dict.fromkeys(SOURCES, "silent")

@@ -43,8 +43,8 @@ def run(case: Path, name: str, config: Config, **options: Any) -> Outcome:
 
 
 def expected(case: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads((case / "expected.json").read_text("utf-8"))
-    return told
+    recorded: dict[str, Any] = json.loads((case / "expected.json").read_text("utf-8"))
+    return recorded
 
 
 def test_a_lookup_is_answered_from_a_recording(case: Path, config: Config) -> None:
@@ -52,10 +52,10 @@ def test_a_lookup_is_answered_from_a_recording(case: Path, config: Config) -> No
     assert "no exchange of GET https://api.crossref.org/" in run(case, "crossref", config).reason
     shutil.copytree(RECORDINGS / "lookup", case / "exchanges")
     assert run(case, "crossref", config, update=True).state == "updated"
-    told = expected(case)
-    assert [one["id"] for one in told["works"]] == [LAMP]
-    assert told["works"][0]["work"]["source"] == "crossref"
-    assert told["not_found"] == [NOBODY]
+    recorded = expected(case)
+    assert [one["id"] for one in recorded["works"]] == [LAMP]
+    assert recorded["works"][0]["work"]["source"] == "crossref"
+    assert recorded["not_found"] == [NOBODY]
     assert run(case, "crossref", config).state == "passed"
 
 

@@ -87,10 +87,10 @@ def test_a_result_has_the_same_value_as_text_and_as_structured_content(
         line = frames.encode_response(1, answer)
     else:
         line = frames.encode(JSONRPCResponse(jsonrpc="2.0", id=1, result=answer))
-    told = clean(line)["result"]
-    [block] = told["content"]
+    received = clean(line)["result"]
+    [block] = received["content"]
     assert clean(block["text"].encode()) == value
-    assert told.get("structuredContent", value) == value
+    assert received.get("structuredContent", value) == value
 
 
 @pytest.mark.parametrize("is_raw", [True, False], ids=["fast-path", "sdk"])
@@ -102,10 +102,10 @@ def test_a_modules_text_and_structured_content_are_passed_on(
     blocks = content.read_blocks({"content": texts})
     result = Result(raw(value).encode(), value, content=blocks)
     answer = answers.success(result, revision="2025-11-25", raw=is_raw)
-    told = clean(frames.encode_response(1, answer))["result"]
-    assert clean(told["content"][0]["text"].encode()) == value
-    assert told["content"][1]["text"] == f"say: {prose}"
-    assert told["structuredContent"] == value
+    received = clean(frames.encode_response(1, answer))["result"]
+    assert clean(received["content"][0]["text"].encode()) == value
+    assert received["content"][1]["text"] == f"say: {prose}"
+    assert received["structuredContent"] == value
 
 
 @given(prose=TEXT)
@@ -113,6 +113,8 @@ def test_resources_and_prompts_of_a_module_are_kept(prose: str) -> None:
     text = f"say: {prose}"
     [document] = content.read_contents({"contents": [{"uri": "a:b", "text": text}]})
     message = {"role": "user", "content": {"type": "text", "text": text}}
-    [said] = content.read_prompt({"messages": [message]})["messages"]
-    told = clean(frames.encode_response(1, {"contents": [document], "messages": [said]}))["result"]
-    assert told["contents"][0]["text"] == told["messages"][0]["content"]["text"] == text
+    [prompt] = content.read_prompt({"messages": [message]})["messages"]
+    received = clean(frames.encode_response(1, {"contents": [document], "messages": [prompt]}))[
+        "result"
+    ]
+    assert received["contents"][0]["text"] == received["messages"][0]["content"]["text"] == text

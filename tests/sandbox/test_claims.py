@@ -69,19 +69,19 @@ def test_a_component_that_another_process_compiles_is_not_compiled_again(
     code: Path, compiles: Compiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loader, "_PATIENCE", 60.0)
-    one, cache, told = guest(), CodeCache(code), threading.Event()
+    one, cache, announced = guest(), CodeCache(code), threading.Event()
     claim = cache.claim(key_of(one))
     assert claim is not None
 
     def other() -> None:
-        assert told.wait(60)
+        assert announced.wait(60)
         cache.store(key_of(one), made_code(one))
         claim.release()
 
     thread = threading.Thread(target=other)
     thread.start()
     runtime = Runtime(RuntimeSettings(code))
-    runtime.load("guest", one.wasm, one.digest, on_compile=told.set)
+    runtime.load("guest", one.wasm, one.digest, on_compile=announced.set)
     thread.join()
     runtime.close()
     assert compiles.nices == []

@@ -90,16 +90,16 @@ def test_a_failed_request_of_a_module_ends_the_call_with_the_reason(
     with pytest.raises(SourceError) as caught:
         run(goes_on, "went on", fetcher=Answers(failure))
     assert caught.value.error_code == code
-    told = caught.value.to_dict()
-    assert failure.message in told["message"]
+    error = caught.value.to_dict()
+    assert failure.message in error["message"]
     if code == "denied":
-        assert told["denial_context"] == {
+        assert error["denial_context"] == {
             "reason": "host_not_granted",
             "url": "u",
             "grant": "a grant",
         }
     if code == "rate_limited":
-        assert told["retry_after_seconds"] == 7.0
+        assert error["retry_after_seconds"] == 7.0
 
 
 @pytest.mark.requirement("sandbox:hosts:module-method")

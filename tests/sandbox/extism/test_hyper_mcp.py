@@ -26,11 +26,13 @@ def test_unsupported_host_functions_return_hyper_mcps_error(
     run: Run, name: str, answer: dict[str, object] | None
 ) -> None:
     argument = "" if name == "list_roots" else "(call $put (i32.const 0) (i32.const 2))"
-    said = json.loads(run(module(f"(call $say (call ${name} {argument}))", data=text_at(0, "{}"))))
+    returned = json.loads(
+        run(module(f"(call $say (call ${name} {argument}))", data=text_at(0, "{}")))
+    )
     if answer is None:
-        assert said is None
+        assert returned is None
     else:
-        assert answer.items() <= said.items()
+        assert answer.items() <= returned.items()
 
 
 @pytest.mark.requirement("sandbox:secrets:keyring")
@@ -49,27 +51,27 @@ def test_a_keyring_entry_is_readable_only_if_it_is_granted(run: Run) -> None:
 
 
 def test_progress_reaches_the_client(run: Run) -> None:
-    told: list[object] = []
+    received: list[object] = []
     asked = json.dumps({"progress": 2, "total": 5, "progressToken": "t", "message": "two"})
-    call = Call("guest", "call_tool", on_progress=lambda *news: told.append(news))
-    tells = module(
+    call = Call("guest", "call_tool", on_progress=lambda *news: received.append(news))
+    notifying = module(
         f"(call $notify_progress (call $put (i32.const 0) (i32.const {len(asked)})))",
         data=text_at(0, asked),
     )
-    run(tells, call=call)
-    assert told == [(2.0, 5.0, "two")]
+    run(notifying, call=call)
+    assert received == [(2.0, 5.0, "two")]
 
 
 def test_lists_that_changed_are_passed_on(run: Run) -> None:
-    told: list[str] = []
+    changed_lists: list[str] = []
     run(
         module(
             "(call $notify_tool_list_changed) (call $notify_prompt_list_changed) "
             "(call $notify_resource_list_changed)"
         ),
-        context=ModuleContext(changed=told.append),
+        context=ModuleContext(changed=changed_lists.append),
     )
-    assert told == ["tools", "prompts", "resources"]
+    assert changed_lists == ["tools", "prompts", "resources"]
 
 
 @pytest.mark.parametrize(
@@ -77,8 +79,8 @@ def test_lists_that_changed_are_passed_on(run: Run) -> None:
 )
 @pytest.mark.parametrize("text", ["", "[]", "nonsense", '{"progress": "x", "level": 3}'])
 def test_a_notification_that_makes_no_sense_is_dropped(run: Run, name: str, text: str) -> None:
-    tells = module(
+    notifying = module(
         f"(call ${name} (call $put (i32.const 0) (i32.const {len(text)})))" + ECHO,
         data=text_at(0, text),
     )
-    assert run(tells, "went on") == "went on"
+    assert run(notifying, "went on") == "went on"

@@ -20,8 +20,8 @@ def test_log_lines_reach_the_host_in_their_levels(
     )
     with caplog.at_level(logging.DEBUG, logger="carrel.plugin"):
         run(module(lines, data=text_at(0, b"a\x1b\xff\xc3\xb6b")))
-    told = [(one.levelname, one.message) for one in caplog.records if "guest:" in one.message]
-    assert told == [
+    logged = [(one.levelname, one.message) for one in caplog.records if "guest:" in one.message]
+    assert logged == [
         (level, "guest: a  \ufffd\xf6b".replace("  ", " "))
         for level in ("DEBUG", "DEBUG", "INFO", "WARNING", "ERROR")
     ]

@@ -334,20 +334,20 @@ def test_headers_beyond_the_first_are_not_read(interface: ModuleType) -> None:
 
 
 def test_long_reports_of_a_guest_are_cut(interface: ModuleType) -> None:
-    told: list[tuple[object, ...]] = []
+    received: list[tuple[object, ...]] = []
 
     def define(root: Any) -> None:
         with root.add_instance(LOG) as log:
             log.add_function(
                 "write",
-                lambda *words: told.append(words),
+                lambda *words: received.append(words),
                 takes=("enum", "string"),
                 most=MAX_WORDS,
             )
         with root.add_instance(PROGRESS) as progress:
             progress.add_function(
                 "report",
-                lambda *words: told.append(words),
+                lambda *words: received.append(words),
                 takes=("u64", "u64", "string"),
                 most=MAX_WORDS,
             )
@@ -367,7 +367,7 @@ def test_long_reports_of_a_guest_are_cut(interface: ModuleType) -> None:
     long = '(data (i32.const 2047) "' + "x" + "é" * 5000 + '")'
     run = Run(interface, guest(body, reporting=True, data=long + URL), define)
     assert run.call() == (True, b"{}")
-    [(level, words), report] = told
+    [(level, words), report] = received
     assert level == "warn"
     assert isinstance(words, str)
     assert len(words.encode()) in {MAX_WORDS, MAX_WORDS - 1}
