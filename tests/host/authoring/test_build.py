@@ -185,28 +185,28 @@ class TestComponentiser:
 
     @posix
     def test_it_is_compiled_once_into_the_cache_folder(self, tmp_path: Path) -> None:
-        said: list[str] = []
+        messages: list[str] = []
         found = [
-            componentiser(tmp_path / "cache", said.append, spare=tmp_path / name)
+            componentiser(tmp_path / "cache", messages.append, spare=tmp_path / name)
             for name in ("first", "second")
         ]
         assert found[0] == found[1]
         assert found[0].is_relative_to(tmp_path / "cache")
-        assert said == ["compiling the componentiser, once: about a minute"]
+        assert messages == ["compiling the componentiser, once: about a minute"]
 
     @posix
     def test_a_cache_folder_that_cannot_be_written_is_done_without(self, tmp_path: Path) -> None:
         (tmp_path / "cache").write_text("a file", "utf-8")
-        said: list[str] = []
+        messages: list[str] = []
         found = [
-            componentiser(tmp_path / "cache", said.append, spare=tmp_path / "project")
+            componentiser(tmp_path / "cache", messages.append, spare=tmp_path / "project")
             for _ in range(2)
         ]
         assert found[0] == found[1]
         assert found[0].is_relative_to(tmp_path / "project")
         assert found[0].is_file()
-        assert len(said) == 2
-        assert f"the cache folder cannot be written ({tmp_path / 'cache'}" in said[1]
+        assert len(messages) == 2
+        assert f"the cache folder cannot be written ({tmp_path / 'cache'}" in messages[1]
 
     @posix
     def test_a_failure_of_the_compiler_is_not_taken_for_one_of_the_disk(
@@ -267,9 +267,9 @@ class TestSecondProject:
         built = []
         for folder in ("one", "deep/er/two"):
             new_project("lists", tmp_path / folder)
-            said: list[str] = []
-            built.append(build_plugin(tmp_path / folder, kept, said.append))
-        assert any(line.startswith("reusing ") for line in said)
+            messages: list[str] = []
+            built.append(build_plugin(tmp_path / folder, kept, messages.append))
+        assert any(line.startswith("reusing ") for line in messages)
         assert built[0].digest == built[1].digest
         assert compiled(tmp_path / "one", "serde") == compiled(tmp_path / "deep/er/two", "serde")
         ours = compiled(tmp_path / "deep/er/two", "carrel_pdk")

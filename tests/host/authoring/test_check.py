@@ -263,9 +263,9 @@ class TestBytes:
         assert (outcome.state, outcome.reason) == ("passed", "")
 
     def test_options_of_text_or_of_a_tool_are_refused(self, folder: Path, config: Config) -> None:
-        told = {"options": {"pages": "3-7"}}
-        fixture(folder, "text", document_txt="a", expected_json={}, case_json=told)
-        fixture(folder, "tool", expected_json={}, case_json={**told, "tool": "echo"})
+        case = {"options": {"pages": "3-7"}}
+        fixture(folder, "text", document_txt="a", expected_json={}, case_json=case)
+        fixture(folder, "tool", expected_json={}, case_json={**case, "tool": "echo"})
         reasons = [outcome.reason for outcome in check(folder, config).outcomes]
         assert "note is a text format, which takes no options" in reasons[0]
         assert "options are a document's; a tool has arguments" in reasons[1]

@@ -182,8 +182,8 @@ class TestResource:
         other = fixture(folder, "unset", case_json=resource())
         report = check_plugin(echo, "sample", folder / "fixtures", config, update=True)
         assert report.count("failed") == 0
-        told = json.loads((other / "expected.json").read_text("utf-8"))
-        assert told == {"uri": STATS, "secrets": []}
+        expected = json.loads((other / "expected.json").read_text("utf-8"))
+        assert expected == {"uri": STATS, "secrets": []}
 
     @pytest.mark.parametrize(
         ("case", "says"),

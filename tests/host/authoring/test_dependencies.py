@@ -26,7 +26,7 @@ class Author:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.cache = folder / "cache"
-        self.said: list[str] = []
+        self.messages: list[str] = []
 
     def project(
         self, name: str, *crates: str, toolchain: str = "rustc 1", own: str = "lists_plugin"
@@ -43,7 +43,7 @@ class Author:
         return Build(folder / "target", folder / "Cargo.lock", own_crates, toolchain)
 
     def kept(self) -> Dependencies:
-        return Dependencies(self.cache, self.said.append)
+        return Dependencies(self.cache, self.messages.append)
 
     def build(self, build: Build, code: str = "code") -> None:
         """Builds a project; units that cannot be reused are compiled."""
@@ -94,7 +94,7 @@ def test_a_second_project_starts_with_the_dependencies_of_the_first(author: Auth
     second = author.project("second", "serde", "wit-bindgen")
     assert author.kept().reuse(second)
     assert compiled(second) == {"serde": "serde of code", "wit_bindgen": "wit-bindgen of code"}
-    assert author.said == ["reusing 2 crates that an earlier project compiled"]
+    assert author.messages == ["reusing 2 crates that an earlier project compiled"]
     for profile in (HOST, WASM):
         assert (second.target / profile / "build" / f"serde-{HASH}" / "out" / "made.rs").is_file()
 
@@ -143,13 +143,13 @@ def test_the_set_with_most_crates_is_reused_and_extended(
 ) -> None:
     author.build(author.project("first", "serde"))
     author.build(author.project("second", "memchr", "itoa", own="other"), code="second")
-    author.said.clear()
+    author.messages.clear()
     third = author.project("third", "serde", "itoa", "memchr")
     author.build(third, code="third")
-    assert author.said == ["reusing 2 crates that an earlier project compiled"]
-    author.said.clear()
+    assert author.messages == ["reusing 2 crates that an earlier project compiled"]
+    author.messages.clear()
     author.build(author.project("fourth", "serde", "itoa", "memchr"))
-    assert author.said == ["reusing 3 crates that an earlier project compiled"]
+    assert author.messages == ["reusing 3 crates that an earlier project compiled"]
 
 
 def test_a_dependency_set_is_stored_once_and_the_oldest_is_removed(author: Author) -> None:
@@ -170,7 +170,7 @@ def test_a_cache_folder_that_cannot_be_written_costs_a_line_and_no_build(author:
     first = author.project("first", "serde")
     author.build(first)
     assert compiled(first)["serde"] == "serde of code"
-    [line] = author.said
+    [line] = author.messages
     assert line.startswith("the compiled dependencies are not kept for other projects: ")
     assert str(author.cache) in line
 
@@ -194,14 +194,14 @@ def test_a_disk_that_fills_up_leaves_no_half_set_and_no_half_target(
     first = author.project("first", "serde")
     monkeypatch.setattr(shutil, "copy2", failing(real, 3))
     author.build(first)
-    assert os.strerror(code) in author.said[-1]
+    assert os.strerror(code) in author.messages[-1]
     assert list(author.cache.rglob("*.rlib")) == []
     monkeypatch.setattr(shutil, "copy2", real)
     author.kept().keep(first)
     second = author.project("second", "serde")
     monkeypatch.setattr(shutil, "copy2", failing(real, 3))
     assert author.kept().reuse(second)
-    assert author.said[-1].startswith("compiled dependencies are not reused: ")
+    assert author.messages[-1].startswith("compiled dependencies are not reused: ")
     assert [path for path in second.target.rglob("*") if path.is_file()] == []
 
 
@@ -240,7 +240,7 @@ def test_builds_at_the_same_time_all_end_well(author: Author, same_project: bool
 
     with ThreadPoolExecutor(len(builds)) as threads:
         list(threads.map(work, builds))
-    assert not [line for line in author.said if "not" in line]
+    assert not [line for line in author.messages if "not" in line]
     assert all(compiled(build) == {"serde": "serde of code"} for build in builds)
     assert list(author.folder.rglob(".carrel-*")) == []
     assert list(author.folder.rglob(".new-*")) == []

@@ -207,23 +207,23 @@ def test_fields_are_inherited() -> None:
     ],
 )  # fmt: skip
 def test_titles_are_written_with_escapes_and_protection(text: str, written: str) -> None:
-    told = write_bibliography([{"id": "k", "type": "book", "title": text}], "bibtex")
-    assert f"title = {{{written}}}" in told
+    output = write_bibliography([{"id": "k", "type": "book", "title": text}], "bibtex")
+    assert f"title = {{{written}}}" in output
 
 
 def test_a_doi_and_a_url_are_verbatim() -> None:
-    told = write_bibliography(
+    output = write_bibliography(
         [{"id": "k", "type": "book", "DOI": "10.5555/a_b", "URL": "https://x.example/a_b%20c}"}],
         "biblatex",
     )
-    assert "doi = {10.5555/a_b}" in told
-    assert "url = {https://x.example/a_b%20c%7D}" in told
+    assert "doi = {10.5555/a_b}" in output
+    assert "url = {https://x.example/a_b%20c%7D}" in output
 
 
 def test_keys_differ_and_items_without_one_get_one() -> None:
     book = {"type": "book", "title": "The desks", "author": [{"family": "Müller"}]}
-    told = write_bibliography([book, {**book, "id": ""}, {**book, "id": "a b"}], "bibtex")
-    assert [line for line in told.splitlines() if line.startswith("@")] == [
+    output = write_bibliography([book, {**book, "id": ""}, {**book, "id": "a b"}], "bibtex")
+    assert [line for line in output.splitlines() if line.startswith("@")] == [
         "@book{mullerdesksa,", "@book{mullerdesksb,", "@book{ab,",
     ]  # fmt: skip
 

@@ -254,11 +254,11 @@ def test_items_have_all_members_that_citation_js_expects(corpus: Path) -> None:
     for ours, theirs in citation_js_pairs():
         for name in {*ours, *theirs}:
             compared += 1
-            told = f"type/{ours['type']}" if name == "type" else name
+            member = f"type/{ours['type']}" if name == "type" else name
             key = ours["id"]
             if plain_names(ours.get(name)) == plain_names(theirs.get(name)):
                 continue
-            if not {(key, name), ("*", told)} & CITATION_JS_DIFFERS.keys():
+            if not {(key, name), ("*", member)} & CITATION_JS_DIFFERS.keys():
                 unexplained[key, name] = (ours.get(name), theirs.get(name))
     assert compared > 450
     assert unexplained == {}
@@ -391,8 +391,8 @@ RUN_DIFFERS = {
 
 def run_members(item: Item) -> dict[str, str]:
     date = (item.get("issued") or {}).get("date-parts") or [[""]]
-    told = our_members({**item, "author": item.get("author") or [], "issued": {}})
-    return {**told, "year": str((date[0] or [""])[0])}
+    members = our_members({**item, "author": item.get("author") or [], "issued": {}})
+    return {**members, "year": str((date[0] or [""])[0])}
 
 
 def is_explained(key: str, name: str, ours: str, theirs: str) -> bool:

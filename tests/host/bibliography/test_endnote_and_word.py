@@ -82,12 +82,12 @@ def test_words_sources() -> None:
     )  # fmt: skip
     space = "{http://schemas.openxmlformats.org/officeDocument/2006/bibliography}"
     [source] = ET.fromstring(text.encode())
-    told = {one.tag.removeprefix(space): one.text for one in source}
-    assert told["Tag"] == "müller2001"
-    assert told["SourceType"] == "JournalArticle"
-    assert told["Title"] == "On desks & chairs"
-    assert (told["JournalName"], told["Pages"]) == ("Annals", "1-9")
-    assert (told["Year"], told["Month"], told["DayAccessed"]) == ("2001", "5", "2")
+    fields = {one.tag.removeprefix(space): one.text for one in source}
+    assert fields["Tag"] == "müller2001"
+    assert fields["SourceType"] == "JournalArticle"
+    assert fields["Title"] == "On desks & chairs"
+    assert (fields["JournalName"], fields["Pages"]) == ("Annals", "1-9")
+    assert (fields["Year"], fields["Month"], fields["DayAccessed"]) == ("2001", "5", "2")
     person = source.find(f".//{space}Author/{space}Author//{space}Person")
     assert person is not None
     assert [one.text for one in person] == ["van Berg", "Ann", "B."]

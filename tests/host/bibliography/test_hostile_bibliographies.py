@@ -226,7 +226,7 @@ def test_papers_in_proceedings_keep_the_conference() -> None:
         "<custom3>Proceedings</custom3><custom1>Example Town</custom1>"
     )
     found = endnote(inner, "10").entries[0].item
-    told = [found[name] for name in ("container-title", "event-title", "event-place")]
-    assert told == ["Proceedings", "Third Conference", "Example Town"]
+    values = [found[name] for name in ("container-title", "event-title", "event-place")]
+    assert values == ["Proceedings", "Third Conference", "Example Town"]
     again = read_bibliography(write_bibliography([found], "endnote")).entries[0].item
     assert again == {**found, "id": again["id"]}

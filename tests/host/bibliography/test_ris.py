@@ -106,7 +106,7 @@ def test_the_second_title_of_a_book_is_its_series() -> None:
     assert found["number-of-pages"] == "320"
 
 
-def test_editors_of_books_and_of_their_series_are_told_apart() -> None:
+def test_editors_of_books_and_of_their_series_are_distinguished() -> None:
     series, own = {"family": "Series", "given": "Sam"}, {"family": "Editor", "given": "Eve"}
     found = item("A2  - Series, Sam\nA3  - Editor, Eve", "BOOK")
     assert (found["editor"], found["collection-editor"]) == ([own], [series])
@@ -117,8 +117,8 @@ def test_editors_of_books_and_of_their_series_are_told_apart() -> None:
 
 def test_papers_of_conferences_have_the_proceedings_as_their_container() -> None:
     found = item("T2  - Third Conference\nC3  - Proceedings\nC1  - Example Town", "CONF")
-    told = [found[name] for name in ("type", "container-title", "event-title", "event-place")]
-    assert told == ["paper-conference", "Proceedings", "Third Conference", "Example Town"]
+    values = [found[name] for name in ("type", "container-title", "event-title", "event-place")]
+    assert values == ["paper-conference", "Proceedings", "Third Conference", "Example Town"]
     [again] = read_bibliography(write_bibliography([found], "ris")).entries
     assert again.item == {**found, "id": again.item["id"]}
 

@@ -158,10 +158,10 @@ def test_an_export_is_read_alike_in_other_bytes(path: Path, how: str) -> None:
 def test_no_word_of_an_odd_file_is_lost() -> None:
     text = (FIXTURES / "odd.ris").read_text("utf-8").replace("junk between records\n", "")
     found = read_bibliography(text)
-    told = str([entry.item for entry in found.entries])
+    rendered = str([entry.item for entry in found.entries])
     values = (line.partition("- ")[2] or line for line in text.splitlines() if "TY" not in line)
     words = {word for value in values for word in re.findall(r"\w{2,}", value)}
-    assert sorted(word for word in words if word not in told) == ["AU", "ER", "TI", "rprt"]
+    assert sorted(word for word in words if word not in rendered) == ["AU", "ER", "TI", "rprt"]
     assert [(one.line, one.problem) for one in found.unread] == [
         (48, "it has no type (TY); it was read as a document"),
         (51, "it has no tags besides its type"),
