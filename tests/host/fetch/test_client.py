@@ -148,8 +148,8 @@ def test_identical_requests_at_the_same_time_become_one(
         thread.join()
     assert results == ["once"] * 6
     assert len(upstream.seen) == 1
-    said = [record.getMessage().partition("cache=")[2] for record in caplog.records]
-    assert sorted(said) == ["miss", *["shared"] * 5]
+    cache_states = [record.getMessage().partition("cache=")[2] for record in caplog.records]
+    assert sorted(cache_states) == ["miss", *["shared"] * 5]
 
 
 def test_a_cancelled_leader_does_not_fail_coalesced_requests(
@@ -316,10 +316,10 @@ def test_a_wait_longer_than_the_call_is_refused_at_once_with_the_seconds(
 
 def test_a_long_wait_reports_its_reason(make_harness: MakeHarness, upstream: Upstream) -> None:
     release = threading.Event()
-    said: list[tuple[float, float | None, str]] = []
+    reports: list[tuple[float, float | None, str]] = []
 
     def listen(done: float, total: float | None, message: str) -> None:
-        said.append((done, total, message))
+        reports.append((done, total, message))
         if message.startswith("1 of 2"):
             release.set()
 
@@ -331,8 +331,8 @@ def test_a_long_wait_reports_its_reason(make_harness: MakeHarness, upstream: Ups
     call.progress(2, 3, "asking")
     harness.fetcher.fetch_all(requests, call)
     # The numbers are the plugin's; waiting does not change them.
-    assert {(done, total) for done, total, _ in said} == {(2, 3)}
-    message = said[-1][2]
+    assert {(done, total) for done, total, _ in reports} == {(2, 3)}
+    message = reports[-1][2]
     assert message == f"1 of 2 fetched, waiting for {ARXIV} to answer"
 
 
@@ -340,10 +340,10 @@ def test_failed_requests_are_not_counted_as_fetched(
     make_harness: MakeHarness, upstream: Upstream
 ) -> None:
     release = threading.Event()
-    said: list[str] = []
+    messages: list[str] = []
 
     def listen(_done: float, _total: float | None, message: str) -> None:
-        said.append(message)
+        messages.append(message)
         if "1 failed" in message:
             release.set()
 
@@ -353,7 +353,7 @@ def test_failed_requests_are_not_counted_as_fetched(
     call = harness.call(on_progress=listen, response_bytes=10)
     requests = [Request("GET", f"https://{ARXIV}{path}") for path in ("/large", "/slow")]
     harness.fetcher.fetch_all(requests, call)
-    assert said[-1] == f"0 of 2 fetched, 1 failed, waiting for {ARXIV} to answer"
+    assert messages[-1] == f"0 of 2 fetched, 1 failed, waiting for {ARXIV} to answer"
 
 
 def test_the_call_keeps_a_trace_and_the_last_denial(

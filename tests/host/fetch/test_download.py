@@ -271,9 +271,9 @@ def test_a_download_is_recorded_and_replayed(
     outcome = replaying.fetcher.download(URL, sink, call, accept="application/pdf")
     assert isinstance(outcome, Response)
     assert bytes(sink.data) == PDF
-    told = replaying.fetcher.download(gone, MemorySink(), call, accept="application/pdf")
-    assert isinstance(told, Response)
-    assert (told.status, told.body) == (404, "gone")
+    response = replaying.fetcher.download(gone, MemorySink(), call, accept="application/pdf")
+    assert isinstance(response, Response)
+    assert (response.status, response.body) == (404, "gone")
     replaying.fetcher.download(f"{URL}2", MemorySink(), call)
     assert isinstance(call.fatal, NotRecordedError)
 

@@ -87,10 +87,10 @@ def test_a_wildcard_matches_exactly_one_label() -> None:
     ],
 )
 def test_a_wildcard_below_a_public_suffix_is_refused(entry: str, shared: str | None) -> None:
-    told = refusal(entry)
+    message = refusal(entry)
     if shared is not None:
-        assert f"{shared} " in told or told.count(shared) > 1
-        assert "write out each host" in told
+        assert f"{shared} " in message or message.count(shared) > 1
+        assert "write out each host" in message
 
 
 @pytest.mark.requirement("sandbox:hosts:shared-name")
@@ -107,9 +107,9 @@ def test_a_wildcard_below_a_public_suffix_is_refused(entry: str, shared: str | N
     ],
 )
 def test_a_wildcard_above_a_public_suffix_is_refused(entry: str, below: str) -> None:
-    told = refusal(entry)
-    assert below in told
-    assert "write out each host" in told
+    message = refusal(entry)
+    assert below in message
+    assert "write out each host" in message
 
 
 @pytest.mark.requirement("sandbox:hosts:shared-name")
@@ -192,8 +192,8 @@ def test_large_shared_names_are_refused(name: str) -> None:
 )
 @pytest.mark.parametrize("star", ["", "*."])
 def test_a_name_of_a_cluster_or_a_local_network_is_refused(star: str, name: str) -> None:
-    told = refusal(star + name)
-    assert "a cluster or a local network" in told
+    message = refusal(star + name)
+    assert "a cluster or a local network" in message
 
 
 def _listed() -> Iterator[str]:

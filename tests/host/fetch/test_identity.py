@@ -128,9 +128,9 @@ def test_no_secret_is_in_cache_recording_log_failure_or_answer(
     make_harness: MakeHarness, upstream: Upstream, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     def echo(seen: Seen) -> Reply:
-        told = f"{seen.path} {seen.headers} {sorted(spellings(KEY) | spellings(ADDRESS))}"
+        body = f"{seen.path} {seen.headers} {sorted(spellings(KEY) | spellings(ADDRESS))}"
         headers = [("Content-Type", "text/plain"), ("X-Echo", seen.path), ("X-Key", KEY)]
-        return Reply(body=told.encode(), headers=headers)
+        return Reply(body=body.encode(), headers=headers)
 
     upstream.on("/echo", echo)
     upstream.on("/fails", Reply(500, body=KEY.encode()))

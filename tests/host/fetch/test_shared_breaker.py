@@ -65,7 +65,7 @@ def test_a_circuit_that_another_replica_opened_is_open_here() -> None:
     assert store.outcomes == []
 
 
-def test_an_ordinary_request_tells_nothing() -> None:
+def test_an_ordinary_request_reports_nothing() -> None:
     store = RecordingStore()
     breaker = make(store, StillClock())
     for _ in range(3):

@@ -267,7 +267,7 @@ def test_a_returned_slot_is_used_by_the_next_request(
 
 
 @pytest.mark.parametrize(
-    ("interval", "concurrency", "told"),
+    ("interval", "concurrency", "description"),
     [
         (3.0, 1, "waiting for a slot at arXiv (1 request in 3 s)"),
         (0.1, 5, "waiting for a slot at arXiv (10 requests in 1 s)"),
@@ -277,9 +277,9 @@ def test_a_returned_slot_is_used_by_the_next_request(
     ],
 )
 def test_a_rate_limit_wait_is_reported(
-    make_queue: Callable[..., UpstreamQueue], interval: float, concurrency: int, told: str
+    make_queue: Callable[..., UpstreamQueue], interval: float, concurrency: int, description: str
 ) -> None:
-    assert make_queue(interval, concurrency=concurrency).describe("arXiv") == told
+    assert make_queue(interval, concurrency=concurrency).describe("arXiv") == description
 
 
 def test_a_request_that_waits_for_concurrency_reports_it(
@@ -295,20 +295,20 @@ def test_a_request_that_waits_for_concurrency_reports_it(
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "description"),
     [
         (True, "NCBI asked to wait 5 s"),
         (False, "NCBI asked for slower requests; waiting 5 s"),
     ],
 )
 def test_a_pause_is_reported_while_it_lasts(
-    make_queue: Callable[..., UpstreamQueue], clock: SkippingClock, asked: bool, told: str
+    make_queue: Callable[..., UpstreamQueue], clock: SkippingClock, asked: bool, description: str
 ) -> None:
     queue = make_queue(1.0)
 
     async def work() -> None:
         await queue.penalise(4.2, asked=asked)
-        assert queue.describe("NCBI") == told
+        assert queue.describe("NCBI") == description
         await clock.sleep(4.3)
         assert queue.describe("NCBI") == "waiting for a slot at NCBI (1 request in 1 s)"
 

@@ -1,4 +1,4 @@
-"""Tests how SQLite files are opened and how their faults are told apart."""
+"""Tests how SQLite files are opened and how their faults are distinguished."""
 
 from __future__ import annotations
 

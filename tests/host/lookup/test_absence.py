@@ -55,8 +55,8 @@ def test_a_source_whose_required_secret_is_not_set_is_not_asked_and_says_what_to
     item = one(api.lookup(["10.1000/A"]))
     assert item.outcome == "not_found"
     assert trace(item)[0] == ("needy", "not_asked", "not_configured")
-    told = item.to_json()["trace"][0]
-    assert told["message"] == (
+    entry = item.to_json()["trace"][0]
+    assert entry["message"] == (
         "api_key is not set; set CARREL_SECRET_NEEDY_API_KEY (A free key of example.org)"
     )
     having = source(says([found("doi", "10.1000/A")]))

@@ -83,9 +83,9 @@ class TestRealm:
         staged.log_in()
         staged.on(TAG_PATH, bearer_only(f"https://{ELSEWHERE}/token"))
         staged.on("/token", Reply(401))
-        told = refusal(staged)
-        assert f"were not sent to {ELSEWHERE}" in told
-        assert "realm_hosts" in told
+        message = refusal(staged)
+        assert f"were not sent to {ELSEWHERE}" in message
+        assert "realm_hosts" in message
 
     def test_a_configured_realm_on_another_host_gets_credentials(self, staged: Staged) -> None:
         staged.log_in()
@@ -272,8 +272,8 @@ class TestDockerConfiguration:
     def test_a_credential_helper_is_called_for_its_registry_only(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        said = '{"Username": "me", "Secret": "from-helper"}'
-        self.helper(tmp_path, monkeypatch, f"cat > {tmp_path}/asked; echo '{said}'")
+        output = '{"Username": "me", "Secret": "from-helper"}'
+        self.helper(tmp_path, monkeypatch, f"cat > {tmp_path}/asked; echo '{output}'")
         self.write(tmp_path, {"credHelpers": {REGISTRY: "test"}, "credsStore": "other"})
         assert self.find(tmp_path) == Credential("me", "from-helper")
         assert (tmp_path / "asked").read_text() == REGISTRY
@@ -281,8 +281,8 @@ class TestDockerConfiguration:
     def test_a_helper_s_token_is_an_identity_token(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        said = '{"Username": "<token>", "Secret": "refresh"}'
-        self.helper(tmp_path, monkeypatch, f"cat > /dev/null; echo '{said}'")
+        output = '{"Username": "<token>", "Secret": "refresh"}'
+        self.helper(tmp_path, monkeypatch, f"cat > /dev/null; echo '{output}'")
         self.write(tmp_path, {"credsStore": "test"})
         assert self.find(tmp_path) == Credential(identity_token="refresh")
 

@@ -137,11 +137,11 @@ class TestIndexes:
         self, platforms: list[str | None], chosen: int
     ) -> None:
         repository = MemoryRepository()
-        told = [
+        platform_objects = [
             one and {"os": one.split("/")[0], "architecture": one.split("/")[1]}
             for one in platforms
         ]
-        digest = self.index(repository, *told)
+        digest = self.index(repository, *platform_objects)
         found = read(repository, digest)
         assert found.wasm == COMPONENT + str(chosen).encode()
         assert found.digest == digest
@@ -170,7 +170,7 @@ class TestArchives:
     def find(self, *layers: bytes) -> bytes | None:
         return find_component(layers, "it", max_bytes=MAX)
 
-    def told(self, *layers: bytes) -> str:
+    def error_message(self, *layers: bytes) -> str:
         with pytest.raises(RegistryError) as caught:
             self.find(*layers)
         return caught.value.message
@@ -226,7 +226,7 @@ class TestArchives:
         ],
     )
     def test_a_hostile_archive_is_refused(self, archive: bytes, says: str) -> None:
-        assert says in self.told(archive)
+        assert says in self.error_message(archive)
 
     @pytest.mark.parametrize("size", [-1, -512, -(2**40), 2**62])
     @pytest.mark.parametrize("name", ["plugin.wasm", "x"])
@@ -254,7 +254,7 @@ class TestArchives:
         target = io.BytesIO()
         with tarfile.open(fileobj=target, mode="w", format=tarfile.PAX_FORMAT) as archive:
             archive.addfile(info, io.BytesIO(b"1\n0\n512\n".ljust(512, b"\0")))
-        assert "not a plain file" in self.told(target.getvalue())
+        assert "not a plain file" in self.error_message(target.getvalue())
 
     @given(st.binary(max_size=2000) | st.binary(max_size=600).map(lambda b: tar(("a.wasm", b)) + b))
     def test_any_bytes_are_read_or_refused(self, archive: bytes) -> None:
@@ -292,8 +292,8 @@ class TestWriting:
         assert "component" not in config
 
     def test_a_huge_manifest_of_the_plugin_stays_out_of_the_annotations(self) -> None:
-        told = {"name": "demo", "version": "1", "tools": ["x" * 2**20]}
-        annotations = self.body(write_plugin(COMPONENT, name="x", plugin_manifest=told))[
+        manifest = {"name": "demo", "version": "1", "tools": ["x" * 2**20]}
+        annotations = self.body(write_plugin(COMPONENT, name="x", plugin_manifest=manifest))[
             "annotations"
         ]
         assert set(annotations) == {

@@ -36,8 +36,8 @@ BROKEN = Reply(body=DATA, cut=5000)
 
 
 def rest(start: int, data: bytes = DATA) -> Reply:
-    told = f"bytes {start}-{len(data) - 1}/{len(data)}"
-    return Reply(206, headers=(("Content-Range", told),), body=data[start:])
+    content_range = f"bytes {start}-{len(data) - 1}/{len(data)}"
+    return Reply(206, headers=(("Content-Range", content_range),), body=data[start:])
 
 
 @pytest.fixture

@@ -176,8 +176,8 @@ class TestWithOras:
         )  # fmt: skip
         got = fetch(registry, name, PluginStore(tmp_path / "store"))
         assert (got.wasm, got.layout) == (COMPONENT, layout)
-        told = ("a layer of type application/vnd.wasm.policy.v1+yaml",)
-        assert got.ignored == (told if layout == "wassette" else ())
+        ignored = ("a layer of type application/vnd.wasm.policy.v1+yaml",)
+        assert got.ignored == (ignored if layout == "wassette" else ())
 
     def test_oras_finds_what_carrel_attached_and_carrel_what_oras_attached(
         self, registry: Registry, tmp_path: Path

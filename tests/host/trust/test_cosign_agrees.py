@@ -77,8 +77,8 @@ def test_verdicts_are_those_of_cosign(
     reason = ours(registry, repository, reference, asked.policy)
     assert (not reason) == cell.ours, reason
     for version, accepted in cell.cosign.items():
-        said = Cosign(version, cosign_home).says(repository, reference, asked.arguments)
-        assert (not said) == accepted, f"cosign {version}: {said}"
+        refusal = Cosign(version, cosign_home).says(repository, reference, asked.arguments)
+        assert (not refusal) == accepted, f"cosign {version}: {refusal}"
 
 
 def test_every_difference_from_cosign_has_a_reason() -> None:
@@ -92,10 +92,10 @@ def test_every_difference_from_cosign_has_a_reason() -> None:
 
 def test_the_decision_s_table_counts_the_cells() -> None:
     rows = page("docs/decisions/0015-signatures.md").rows()
-    told = {row[0]: [int(cell) for cell in row[1:]] for row in rows if row[0] in ROWS}
+    counts = {row[0]: [int(cell) for cell in row[1:]] for row in rows if row[0] in ROWS}
     for name, table in TABLES.items():
         accepted = sum(cell.ours for cell in table.cells)
         stricter = sum(bool(cell.why) for cell in table.cells)
         refused = len(table.cells) - accepted - stricter
         row = next(key for key, value in ROWS.items() if value == name)
-        assert told[row] == [len(table.cells), accepted, refused, stricter], row
+        assert counts[row] == [len(table.cells), accepted, refused, stricter], row

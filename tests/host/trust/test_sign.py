@@ -212,10 +212,10 @@ def test_no_error_reveals_a_key_or_its_password() -> None:
         with pytest.raises(ArgumentError) as caught:
             read_private_key(data, lambda password=password: password)  # type: ignore[misc]
         chained = [caught.value, caught.value.__cause__]
-        told = " ".join(repr(one) + str(getattr(one, "__dict__", "")) for one in chained)
-        assert secret.decode() not in told
-        assert str(number) not in told
-        assert pem.splitlines()[2].decode() not in told
+        rendered = " ".join(repr(one) + str(getattr(one, "__dict__", "")) for one in chained)
+        assert secret.decode() not in rendered
+        assert str(number) not in rendered
+        assert pem.splitlines()[2].decode() not in rendered
 
 
 def test_a_key_file_with_a_costly_derivation_is_refused() -> None:

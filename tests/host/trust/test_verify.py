@@ -97,8 +97,8 @@ def test_verify_reports_that_a_legacy_signature_is_ignored_beside_a_bundle(
     digest = put_artifact(memory)
     attach(memory, digest, bundle(signing_keys.other_key, statement(digest)))
     attach_older(memory, digest, older_layer(memory, signing_keys.key, payload_of(digest)))
-    told = refusal(memory, digest, signing_keys.by_key().policy).tried[-1]
-    assert told == "older signatures: not read, because there is a bundle"
+    attempt = refusal(memory, digest, signing_keys.by_key().policy).tried[-1]
+    assert attempt == "older signatures: not read, because there is a bundle"
 
 
 @pytest.mark.requirement("plugin:signed:beside-attestations")
@@ -111,8 +111,8 @@ def test_an_attestation_does_not_replace_a_signature_of_the_older_layout(
         attach(memory, digest, bundle(key, statement(digest, predicateType=provenance)))
     attach_older(memory, digest, older_layer(memory, signing_keys.key, payload_of(digest)))
     verify(memory, digest, signing_keys.by_key().policy)
-    told = refusal(memory, digest, signing_keys.by_key(signing_keys.ed25519).policy).tried
-    assert not any("not read" in one for one in told)
+    attempts = refusal(memory, digest, signing_keys.by_key(signing_keys.ed25519).policy).tried
+    assert not any("not read" in one for one in attempts)
 
 
 def test_a_wrong_identity_is_refused_with_the_certificates_identity(
@@ -130,14 +130,14 @@ def test_texts_of_a_signature_cannot_control_a_terminal(
     digest = put_artifact(memory)
     hostile = "\x1b[2J\u202e" + "x" * 5000
     attach(memory, digest, bundle(signing_keys.key, statement(digest, predicateType=hostile)))
-    (told,) = refusal(memory, digest, signing_keys.by_key().policy).tried
-    assert "\x1b" not in told
-    assert "\u202e" not in told
-    assert len(told) < 500
+    (attempt,) = refusal(memory, digest, signing_keys.by_key().policy).tried
+    assert "\x1b" not in attempt
+    assert "\u202e" not in attempt
+    assert len(attempt) < 500
 
 
 @pytest.mark.parametrize(
-    ("policy", "said"),
+    ("policy", "message"),
     [
         (lambda _: TrustPolicy(), "names no accepted signer"),
         (lambda folder: TrustPolicy((folder / "absent.pub",)), "absent.pub: No such file"),
@@ -155,13 +155,17 @@ def test_texts_of_a_signature_cannot_control_a_terminal(
     ],
 )
 def test_a_policy_that_cannot_be_used_accepts_nothing(
-    policy: object, said: str, memory: MemoryRepository, signing_keys: SigningKeys, tmp_path: Path
+    policy: object,
+    message: str,
+    memory: MemoryRepository,
+    signing_keys: SigningKeys,
+    tmp_path: Path,
 ) -> None:
     (tmp_path / "bad.pub").write_text("nothing of the kind", "utf-8")
     digest = put_artifact(memory)
     sign.sign(memory, digest, signing_keys.key)
     assert callable(policy)
-    assert said in refusal(memory, digest, policy(tmp_path)).message
+    assert message in refusal(memory, digest, policy(tmp_path)).message
 
 
 def test_only_a_digest_is_verified(memory: MemoryRepository, signing_keys: SigningKeys) -> None:
@@ -246,7 +250,7 @@ def test_no_more_older_signatures_are_read_than_the_bound(
 
 
 @pytest.mark.parametrize(
-    ("document", "said"),
+    ("document", "reason"),
     [
         (b" " * (MAX_DOCUMENT_BYTES + 1), "larger than it may be"),
         (b"[" * MAX_DOCUMENT_BYTES, "nested too deeply"),
@@ -258,13 +262,13 @@ def test_no_more_older_signatures_are_read_than_the_bound(
     ],
 )
 def test_documents_without_measure_are_refused(
-    document: bytes, said: str, memory: MemoryRepository, signing_keys: SigningKeys
+    document: bytes, reason: str, memory: MemoryRepository, signing_keys: SigningKeys
 ) -> None:
     digest = put_artifact(memory)
     attach(memory, digest, document)
     started = time.perf_counter()
-    (told,) = refusal(memory, digest, signing_keys.by_key().policy).tried
-    assert said in told
+    (attempt,) = refusal(memory, digest, signing_keys.by_key().policy).tried
+    assert reason in attempt
     assert time.perf_counter() - started < 2
 
 
