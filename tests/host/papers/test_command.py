@@ -42,9 +42,9 @@ def carrel(
 def entries(answer: tuple[int, str, str]) -> list[dict[str, Any]]:
     code, out, _ = answer
     assert code == 0
-    told = json.loads(out)
-    assert told["ok"] is True
-    found: list[dict[str, Any]] = told["entries"]
+    result = json.loads(out)
+    assert result["ok"] is True
+    found: list[dict[str, Any]] = result["entries"]
     return found
 
 
@@ -70,14 +70,14 @@ def test_an_empty_store_is_listed(carrel: Run) -> None:
 @pytest.mark.usefixtures("filled")
 def test_a_paper_is_shown(carrel: Run, folder: Path) -> None:
     code, out, _ = carrel("info", "doi:10.1234/DESKS")
-    told = json.loads(out)
+    info = json.loads(out)
     assert code == 0
-    assert told["metadata"]["title"] == "Desks"
-    assert told["pdf"] == str(folder / "doi_10.1234_desks.pdf")
+    assert info["metadata"]["title"] == "Desks"
+    assert info["pdf"] == str(folder / "doi_10.1234_desks.pdf")
 
 
 @pytest.mark.usefixtures("filled")
-def test_a_paper_that_is_not_stored_is_said(carrel: Run) -> None:
+def test_a_paper_that_is_not_stored_is_reported(carrel: Run) -> None:
     code, out, err = carrel("info", "10.1234/none")
     assert (code, json.loads(out)["metadata"]) == (1, None)
     assert "10.1234/none is not in the store" in err
@@ -134,11 +134,11 @@ class TestVerify:
     @pytest.mark.usefixtures("filled", "log")
     def test_an_intact_log_and_store_are_verified(self, carrel: Run) -> None:
         code, out, err = carrel("verify", "--contents")
-        told = json.loads(out)
+        report = json.loads(out)
         assert (code, err) == (0, "")
-        assert told["ok"] is True
-        assert told["log"]["rows"] == 5
-        assert told["store"] == {"entries": 2, "faults": []}
+        assert report["ok"] is True
+        assert report["log"]["rows"] == 5
+        assert report["store"] == {"entries": 2, "faults": []}
 
     def test_a_changed_row_is_named(self, carrel: Run, log: ProvenanceLog) -> None:
         log.path.write_bytes(log.path.read_bytes().replace(b"10.1234/2", b"10.1234/9"))
@@ -171,12 +171,15 @@ class TestVerify:
 
 
 def test_exit_codes_are_the_document_s() -> None:
-    told = {code: exit_code_of(code) for code in PAPER_CODES}
-    assert {code for code, number in told.items() if number == 2} == {"INVALID_REF", "AMBIGUOUS"}
-    assert told["CAPABILITY_DENIED"] == 3
-    assert told["STORE_ERROR"] == told["LOG_ERROR"] == 4
-    assert told["FETCH_TIMEOUT"] == 124
-    assert told["NOT_FOUND"] == told["NETWORK_ERROR"] == 1
+    exit_codes = {code: exit_code_of(code) for code in PAPER_CODES}
+    assert {code for code, number in exit_codes.items() if number == 2} == {
+        "INVALID_REF",
+        "AMBIGUOUS",
+    }
+    assert exit_codes["CAPABILITY_DENIED"] == 3
+    assert exit_codes["STORE_ERROR"] == exit_codes["LOG_ERROR"] == 4
+    assert exit_codes["FETCH_TIMEOUT"] == 124
+    assert exit_codes["NOT_FOUND"] == exit_codes["NETWORK_ERROR"] == 1
 
 
 def test_a_search_of_the_store_takes_no_filter(carrel: Run) -> None:

@@ -66,13 +66,13 @@ def check(tmp_path: Path, acknowledged: set[int]) -> None:
 def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path) -> None:
     acknowledged: set[int] = set()
     folders = [str(tmp_path / name) for name in ("papers", "cache", "log")]
-    for said in kill_rounds(
+    for numbers in kill_rounds(
         WORKER,
         lambda number: [*folders, str(1000 * number), str(PAPERS)],
         count=rounds(20),
         longest=0.4,
     ):
-        acknowledged |= {int(one) for one in said}
+        acknowledged |= {int(one) for one in numbers}
         check(tmp_path, acknowledged)
     assert acknowledged
 
@@ -90,13 +90,13 @@ def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
         for start in (0, 100_000)
     ]
     time.sleep(3)
-    said = b""
+    output = b""
     for writer in writers:
         assert writer.poll() is None, "the writer failed"
         writer.kill()
         out, _ = writer.communicate()
-        said += out[: out.rfind(b"\n") + 1]
-    done = [line for line in said.decode().splitlines() if line.startswith("done ")]
+        output += out[: out.rfind(b"\n") + 1]
+    done = [line for line in output.decode().splitlines() if line.startswith("done ")]
     assert len(done) > 4
     check(tmp_path, {int(line.removeprefix("done ")) for line in done})
     # Fields of both writers are in entries that both wrote.

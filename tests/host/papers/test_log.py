@@ -83,9 +83,9 @@ def test_a_second_writer_continues_the_chain(log: ProvenanceLog) -> None:
     other = ProvenanceLog(log.path)
     for number in range(4):
         (log, other)[number % 2].append(fetched(number))
-    told = rows(log)
-    assert [one["prev_hash"] for one in told[1:]] == [one["this_hash"] for one in told[:-1]]
-    assert [one["ts_seq"] for one in told] == [1, 1, 2, 2]
+    chain = rows(log)
+    assert [one["prev_hash"] for one in chain[1:]] == [one["this_hash"] for one in chain[:-1]]
+    assert [one["ts_seq"] for one in chain] == [1, 1, 2, 2]
     assert log.verify().ok
 
 

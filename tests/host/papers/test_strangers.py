@@ -119,15 +119,15 @@ def ask(toolbox: Toolbox, role: str, arguments: Raw) -> bytes:
 @pytest.mark.requirement("result:typed:stranger")
 def test_a_plugin_with_every_role_joins_search_resolve_and_copies(open_toolbox: Open) -> None:
     toolbox = open_toolbox(HONEST)
-    told = call(toolbox, "paper_search", query="strange desks")
-    assert [one["sources"] for one in told["works"]] == [["strange"]]
-    assert {one["source"]: one["outcome"] for one in told["sources"]}["strange"] == "found"
-    told = call(toolbox, "paper_resolve", ref=DESK)
-    assert {"crossref", "strange"} <= set(told["sources"])
-    told = call(toolbox, "paper_metadata", ref=OWN)
-    assert (told["source"], told["oa_url"]) == ("strange", PDF)
-    told = call(toolbox, "work_lookup", ids=[OWN])
-    assert told["works"][0]["sources"] == ["strange"]
+    result = call(toolbox, "paper_search", query="strange desks")
+    assert [one["sources"] for one in result["works"]] == [["strange"]]
+    assert {one["source"]: one["outcome"] for one in result["sources"]}["strange"] == "found"
+    result = call(toolbox, "paper_resolve", ref=DESK)
+    assert {"crossref", "strange"} <= set(result["sources"])
+    result = call(toolbox, "paper_metadata", ref=OWN)
+    assert (result["source"], result["oa_url"]) == ("strange", PDF)
+    result = call(toolbox, "work_lookup", ids=[OWN])
+    assert result["works"][0]["sources"] == ["strange"]
 
 
 def test_a_plugin_with_every_role_is_asked_for_full_text_and_links(open_toolbox: Open) -> None:
@@ -135,20 +135,20 @@ def test_a_plugin_with_every_role_is_asked_for_full_text_and_links(open_toolbox:
     own = {"id": {"type": "doi", "id": OWN}}
     [copy] = read_full_text(ask(toolbox, "full_text", own), "strange")
     assert (copy.url, copy.format) == (PDF, "pdf")
-    told = read_links(ask(toolbox, "references", own | {"limit": 5}), "strange", "references")
-    assert [(one.work.ids.doi, one.work.source) for one in told.links] == [(DESK, "strange")]
-    told = read_links(ask(toolbox, "citations", own | {"limit": 5}), "strange", "citations")
-    assert [one.work.ids.doi for one in told.links] == ["10.5555/later.1"]
+    links = read_links(ask(toolbox, "references", own | {"limit": 5}), "strange", "references")
+    assert [(one.work.ids.doi, one.work.source) for one in links.links] == [(DESK, "strange")]
+    links = read_links(ask(toolbox, "citations", own | {"limit": 5}), "strange", "citations")
+    assert [one.work.ids.doi for one in links.links] == ["10.5555/later.1"]
 
 
 def test_works_beyond_those_asked_for_are_left_out_unread(open_toolbox: Open) -> None:
     many = json.dumps({"works": [record(f"10.5555/{number}") for number in range(10_000)]})
     toolbox = open_toolbox({"role:search": many}, lookup={"identifiers": ["doi"]})
     started = time.monotonic()
-    told = call(toolbox, "paper_search", query="desks", limit=5, sources=["strange"])
+    result = call(toolbox, "paper_search", query="desks", limit=5, sources=["strange"])
     assert time.monotonic() - started < 30
-    assert len(told["works"]) == 5
-    [mine] = [one for one in told["sources"] if one["source"] == "strange"]
+    assert len(result["works"]) == 5
+    [mine] = [one for one in result["sources"] if one["source"] == "strange"]
     assert (mine["count"], mine["notice"]) == (5, "9995 works left out: more than the 5 asked for")
     assert read_search(many.encode(), "strange", 3).surplus == 9_997
 
@@ -156,9 +156,9 @@ def test_works_beyond_those_asked_for_are_left_out_unread(open_toolbox: Open) ->
 def test_answers_to_identifiers_that_were_not_asked_for_are_dropped(open_toolbox: Open) -> None:
     works = [of(f"10.5555/{number}", record(f"10.5555/{number}")) for number in range(10_000)]
     toolbox = open_toolbox({"lookup": found(*works, missing=(DESK,))})
-    told = call(toolbox, "work_lookup", ids=[DESK])
-    assert len(told["works"]) == 1
-    assert "strange" not in told["works"][0]["sources"]
+    result = call(toolbox, "work_lookup", ids=[DESK])
+    assert len(result["works"]) == 1
+    assert "strange" not in result["works"][0]["sources"]
 
 
 def test_a_lying_record_keeps_its_own_name_and_replaces_no_value(open_toolbox: Open) -> None:
@@ -174,16 +174,16 @@ def test_a_lying_record_keeps_its_own_name_and_replaces_no_value(open_toolbox: O
         assert now["work"]["ids"]["doi"] == known["work"]["ids"]["doi"]
         assert now["provenance"]["title"] == known["provenance"]["title"]
     assert "strange" not in after["works"][0]["sources"], "the record is of another DOI"
-    said = after["works"][1]["alternatives"]["title"]
-    assert {"value": "Buy desks", "sources": ["strange"]} in said, "it is shown who says so"
+    alternatives = after["works"][1]["alternatives"]["title"]
+    assert {"value": "Buy desks", "sources": ["strange"]} in alternatives, "it is shown who says so"
 
 
 def test_one_lie_for_every_identifier_makes_no_one_work_of_many(open_toolbox: Open) -> None:
     ids = [DESK, "10.5555/LAMP(2021)102", "10.5555/nobody"]
     lie = record(None, title="Buy desks")
     toolbox = open_toolbox({"lookup": found(*(of(doi, lie) for doi in ids))})
-    told = call(toolbox, "work_lookup", ids=ids)
-    titles = [told["works"][one["work"]]["work"]["title"] for one in told["items"]]
+    result = call(toolbox, "work_lookup", ids=ids)
+    titles = [result["works"][one["work"]]["work"]["title"] for one in result["items"]]
     assert len(set(titles)) == 3
     assert titles[2] == "Buy desks", "nobody else has it"
 
@@ -210,19 +210,19 @@ def test_one_lie_for_every_identifier_makes_no_one_work_of_many(open_toolbox: Op
 def test_an_address_off_the_public_web_is_no_copy(open_toolbox: Open, url: str) -> None:
     lie = OPEN | {"open_copies": copies(url), "is_oa": True}
     results = HONEST | {"role:open_copies": found(of(OWN, lie))}
-    told = call(open_toolbox(results), "paper_metadata", ref=OWN)
-    assert told["ok"] is True
-    assert told["oa_url"] is None
+    metadata = call(open_toolbox(results), "paper_metadata", ref=OWN)
+    assert metadata["ok"] is True
+    assert metadata["oa_url"] is None
 
 
 def test_a_failing_plugin_hides_no_other_source(open_toolbox: Open) -> None:
     toolbox = open_toolbox({"role:search": json.dumps({"works": [{"ids": 1}, OPEN]})})
-    told = call(toolbox, "paper_resolve", ref=DESK)
-    assert told["ok"] is True
-    assert "strange" not in told["sources"]
-    assert {one["source"]: one["outcome"] for one in told["attempts"]}["strange"] == (
+    result = call(toolbox, "paper_resolve", ref=DESK)
+    assert result["ok"] is True
+    assert "strange" not in result["sources"]
+    assert {one["source"]: one["outcome"] for one in result["attempts"]}["strange"] == (
         "consulted_failed"
     )
-    told = call(toolbox, "paper_search", query="desks", sources=["strange"])
-    assert [one["work"]["title"] for one in told["works"]] == ["On strange desks"]
-    assert told["sources"][-1]["notice"].startswith("1 records left out")
+    result = call(toolbox, "paper_search", query="desks", sources=["strange"])
+    assert [one["work"]["title"] for one in result["works"]] == ["On strange desks"]
+    assert result["sources"][-1]["notice"].startswith("1 records left out")

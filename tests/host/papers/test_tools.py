@@ -44,13 +44,13 @@ def call(tmp_path: Path, folder: Path, store: PaperStore) -> Iterator[Call]:
 
 
 def test_info_says_what_is_stored(call: Call) -> None:
-    told = call("paper_info", ref="https://doi.org/10.1234/DESKS")
-    assert told["ok"] is True
-    assert told["key"] == "doi_10.1234_desks"
-    assert told["has_pdf"] is True
-    assert told["schema_version"] == "1.0"
-    assert told["metadata"]["authors"] == ["Jürgen Müller"]
-    assert told["metadata"]["doiget"]["source"] == "unpaywall"
+    info = call("paper_info", ref="https://doi.org/10.1234/DESKS")
+    assert info["ok"] is True
+    assert info["key"] == "doi_10.1234_desks"
+    assert info["has_pdf"] is True
+    assert info["schema_version"] == "1.0"
+    assert info["metadata"]["authors"] == ["Jürgen Müller"]
+    assert info["metadata"]["doiget"]["source"] == "unpaywall"
 
 
 def test_an_unknown_paper_is_no_error(call: Call) -> None:
@@ -64,9 +64,9 @@ def test_an_e_print_is_found_without_its_version(call: Call) -> None:
     assert call("paper_info", ref="arXiv:2401.12345")["key"] == "arxiv_2401.12345v2"
 
 
-def test_the_path_of_a_pdf_is_told(call: Call, folder: Path) -> None:
-    told = call("paper_pdf_path", ref="10.1234/desks")
-    assert told == {
+def test_the_path_of_a_pdf_is_returned(call: Call, folder: Path) -> None:
+    result = call("paper_pdf_path", ref="10.1234/desks")
+    assert result == {
         "ok": True, "ref": "10.1234/desks", "path": str(folder / "doi_10.1234_desks.pdf"),
     }  # fmt: skip
     assert call("paper_pdf_path", ref="2401.12345v2")["path"] is None
@@ -82,9 +82,9 @@ def test_papers_are_searched_and_listed(call: Call) -> None:
 @pytest.mark.parametrize("kind", ["bibtex", "csl-json", "ris"])
 def test_an_export_has_a_row_for_each_reference(call: Call, kind: str) -> None:
     refs = ["10.1234/desks", "no reference", "10.1234/none", "10.1234/DESKS"]
-    told = call("paper_export", refs=refs, format=kind)
-    first, wrong, missing, again = told["entries"]
-    assert [one["ref"] for one in told["entries"]] == refs
+    export = call("paper_export", refs=refs, format=kind)
+    first, wrong, missing, again = export["entries"]
+    assert [one["ref"] for one in export["entries"]] == refs
     assert first["ok"] is True
     if kind == "csl-json":
         assert [item["DOI"] for item in first["payload"]] == ["10.1234/desks"]
@@ -117,18 +117,18 @@ def test_an_export_has_a_row_for_each_reference(call: Call, kind: str) -> None:
 def test_wrong_arguments_are_an_envelope_with_a_closed_code(
     call: Call, name: str, arguments: dict[str, Any]
 ) -> None:
-    told = call(name, **arguments)
-    assert told["ok"] is False
-    assert told["error"]["code"] == "INVALID_REF"
-    assert told["error"]["message"]
-    assert "denial_context" not in told["error"]
+    result = call(name, **arguments)
+    assert result["ok"] is False
+    assert result["error"]["code"] == "INVALID_REF"
+    assert result["error"]["message"]
+    assert "denial_context" not in result["error"]
 
 
 def test_a_damaged_store_is_an_envelope_without_local_paths(call: Call, folder: Path) -> None:
     (folder / ".metadata" / "doi_10.1234_desks.toml").write_text("no toml")
-    told = call("paper_info", ref="10.1234/desks")
-    assert told["error"]["code"] == "STORE_ERROR"
-    assert str(folder) not in json.dumps(told)
+    result = call("paper_info", ref="10.1234/desks")
+    assert result["error"]["code"] == "STORE_ERROR"
+    assert str(folder) not in json.dumps(result)
     assert len(call("paper_list_recent")["entries"]) == 1
 
 
@@ -161,7 +161,7 @@ class TestErrors:
             assert error.to_dict()["paper_code"] == code
             assert isinstance(error.retryable, bool)
 
-    def test_a_denial_is_told_and_nothing_else(self) -> None:
+    def test_a_denial_is_reported_and_nothing_else(self) -> None:
         denial = {"reason": "size_cap_exceeded", "cap": 1, "actual": 2}
         error = PaperError("NETWORK_ERROR", "too large", denial=denial)
         assert failure(error) == {

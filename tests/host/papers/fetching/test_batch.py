@@ -83,28 +83,28 @@ def forty(world: PaperWorld) -> Outcomes:
     return expected
 
 
-def outcomes(told: dict[str, Any]) -> Outcomes:
+def outcomes(batch: dict[str, Any]) -> Outcomes:
     return {
         row["ref"]: ("fetched", "")
         if row["ok"]
         else (row["error"]["code"], row["error"]["message"])
-        for row in told["results"]
+        for row in batch["results"]
     }
 
 
-def require_expected(told: dict[str, Any], expected: Outcomes) -> None:
-    assert [row["ref"] for row in told["results"]] == list(expected)
-    for reference, (outcome, message) in outcomes(told).items():
+def require_expected(batch: dict[str, Any], expected: Outcomes) -> None:
+    assert [row["ref"] for row in batch["results"]] == list(expected)
+    for reference, (outcome, message) in outcomes(batch).items():
         code, word = expected[reference]
         assert (reference, outcome) == (reference, code), message
         assert word in message
-    for row in told["results"]:
+    for row in batch["results"]:
         if not row["ok"]:
             assert "denial_context" in row["error"], "rows are uniform"
     total = sum(code == "fetched" for code, _ in expected.values())
-    assert told["summary"]["ok"] == total
-    assert told["summary"]["failed"] == len(expected) - total
-    assert sum(told["summary"]["codes"].values()) == len(expected) - total
+    assert batch["summary"]["ok"] == total
+    assert batch["summary"]["failed"] == len(expected) - total
+    assert sum(batch["summary"]["codes"].values()) == len(expected) - total
 
 
 def test_forty_references_end_as_forty_outcomes_live_and_replayed(
@@ -112,17 +112,17 @@ def test_forty_references_end_as_forty_outcomes_live_and_replayed(
 ) -> None:
     expected = forty(world)
     recorded = dataclasses.replace(configuration, record_dir=tmp_path / "exchanges")
-    told = open_papers(recorded, read_seconds=1.5)("paper_batch_fetch", refs=list(expected))
-    require_expected(told, expected)
+    batch = open_papers(recorded, read_seconds=1.5)("paper_batch_fetch", refs=list(expected))
+    require_expected(batch, expected)
     store = open_store(configuration)
     stored = [key for key in store.list_keys() if store.pdf_path(key)]
-    assert len(stored) == told["summary"]["ok"]
+    assert len(stored) == batch["summary"]["ok"]
     for key in stored:
         path = store.pdf_path(key)
         assert path is not None
         assert path.read_bytes() == PDF
     assert not open_log(configuration).verify().faults
-    retracted = [row["ref"] for row in told["results"] if row.get("retracted")]
+    retracted = [row["ref"] for row in batch["results"] if row.get("retracted")]
     assert retracted == ["10.5555/retracted.0", "10.5555/retracted.1"]
 
     papers = configuration.papers._replace(folder=tmp_path / "second")
@@ -131,7 +131,7 @@ def test_forty_references_end_as_forty_outcomes_live_and_replayed(
     )
     again = open_papers(replayed)("paper_batch_fetch", refs=list(expected))
     require_expected(again, expected)
-    assert json.dumps(again["summary"]) == json.dumps(told["summary"])
+    assert json.dumps(again["summary"]) == json.dumps(batch["summary"])
 
 
 def test_one_paper_is_downloaded_once_however_often_it_is_named(
@@ -139,9 +139,9 @@ def test_one_paper_is_downloaded_once_however_often_it_is_named(
 ) -> None:
     world.add("10.5555/open", (f"{PLOS}/a.pdf", pdf_reply()))
     refs = ["10.5555/open", "https://doi.org/10.5555/OPEN", "doi:10.5555/open"]
-    told = papers("paper_batch_fetch", refs=refs)
-    assert [row["ref"] for row in told["results"]] == refs
-    assert len({row["path"] for row in told["results"]}) == 1
+    batch = papers("paper_batch_fetch", refs=refs)
+    assert [row["ref"] for row in batch["results"]] == refs
+    assert len({row["path"] for row in batch["results"]}) == 1
     assert sum(one.path == "/a.pdf" for one in upstream.seen) == 1
 
 
@@ -162,26 +162,26 @@ def test_at_most_five_are_downloaded_at_once(
         return pdf_reply()
 
     refs = [world.add(f"10.5555/p{n}", (f"{PLOS}/p{n}.pdf", slow)) for n in range(12)]
-    told = papers("paper_batch_fetch", refs=refs)
-    assert told["summary"]["ok"] == 12
+    batch = papers("paper_batch_fetch", refs=refs)
+    assert batch["summary"]["ok"] == 12
     assert most <= 5
 
 
 def test_more_than_a_hundred_are_refused(papers: Papers, upstream: Upstream) -> None:
     refs = [f"10.5555/{number}" for number in range(101)]
-    told = papers("paper_batch_fetch", refs=refs)
-    assert told["error"]["code"] == "INVALID_REF"
+    result = papers("paper_batch_fetch", refs=refs)
+    assert result["error"]["code"] == "INVALID_REF"
     assert papers("paper_batch_fetch", refs=[])["error"]["code"] == "INVALID_REF"
     assert not upstream.seen
 
 
 def test_a_dry_run_plans_each(papers: Papers, upstream: Upstream) -> None:
-    told = papers("paper_batch_fetch", refs=["10.5555/a", "arXiv:2401.00001"], dry_run=True)
-    assert [one["ref"] for one in told["results"]] == [
+    plan = papers("paper_batch_fetch", refs=["10.5555/a", "arXiv:2401.00001"], dry_run=True)
+    assert [one["ref"] for one in plan["results"]] == [
         {"doi": "10.5555/a"},
         {"arxiv": "2401.00001"},
     ]
-    assert told["rate_limit_budget"]["global_per_sec"] == 5.0
+    assert plan["rate_limit_budget"]["global_per_sec"] == 5.0
     assert not upstream.seen
 
 
@@ -191,8 +191,8 @@ def test_stored_papers_need_no_source(
     world.add("10.5555/open", (f"{PLOS}/a.pdf", pdf_reply()))
     assert papers.fetch("10.5555/open")["ok"]
     world.failing |= {"api.crossref.org": 503, "api.unpaywall.org": 503}
-    told = papers("paper_batch_fetch", refs=["10.5555/open", "doi:10.5555/OPEN"])
-    assert [row["pdf"]["status"] for row in told["results"]] == ["stored", "stored"]
+    batch = papers("paper_batch_fetch", refs=["10.5555/open", "doi:10.5555/OPEN"])
+    assert [row["pdf"]["status"] for row in batch["results"]] == ["stored", "stored"]
 
 
 def test_a_batch_that_bypasses_the_cache_asks_every_source_again(

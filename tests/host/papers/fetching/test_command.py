@@ -67,8 +67,10 @@ def carrel(  # noqa: PLR0917 - fixtures
 
 
 def outcomes(out: str) -> dict[str, Any]:
-    told = json.loads(out)
-    return {row["ref"]: "fetched" if row["ok"] else row["error"]["code"] for row in told["results"]}
+    batch = json.loads(out)
+    return {
+        row["ref"]: "fetched" if row["ok"] else row["error"]["code"] for row in batch["results"]
+    }
 
 
 def test_one_paper(carrel: Run, tmp_path: Path) -> None:
@@ -136,7 +138,7 @@ def test_a_refused_call_shows_no_table(carrel: Run, monkeypatch: pytest.MonkeyPa
     assert "NO_OA_AVAILABLE" in out
 
 
-def test_progress_tells_each_paper() -> None:
+def test_progress_names_each_paper() -> None:
     message = file_message("10.5555/a · b", "downloading", 3_100_000, 12_000_000)
     assert message == "10.5555/a · b · 3.1 of 12.0 MB · downloading"
     news = read_message(file_message("10.5555/a", "downloading", 3_100_000, 12_000_000))

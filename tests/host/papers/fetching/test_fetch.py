@@ -44,12 +44,16 @@ def test_an_open_paper_is_stored_with_its_licence_and_provenance(
     world: PaperWorld, papers: Papers, configuration: Config
 ) -> None:
     doi = world.add("10.5555/open", (PLOS, pdf_reply()))
-    told = papers.fetch("https://doi.org/10.5555/OPEN")
-    assert told["ok"] is True
-    assert (told["source"], told["license"], told["oa_status"]) == ("unpaywall", "cc-by", "gold")
-    assert told["size_bytes"] == len(PDF)
-    assert told["pdf"] == {"status": "fetched"}
-    assert Path(told["path"]).read_bytes() == PDF
+    result = papers.fetch("https://doi.org/10.5555/OPEN")
+    assert result["ok"] is True
+    assert (result["source"], result["license"], result["oa_status"]) == (
+        "unpaywall",
+        "cc-by",
+        "gold",
+    )
+    assert result["size_bytes"] == len(PDF)
+    assert result["pdf"] == {"status": "fetched"}
+    assert Path(result["path"]).read_bytes() == PDF
     stored = open_store(configuration).find(parse_id(doi))
     assert stored is not None
     entry = stored.entry
@@ -82,8 +86,8 @@ def test_a_stored_paper_is_not_downloaded_again(
 
 def test_an_e_print_comes_from_arxiv(world: PaperWorld, papers: Papers) -> None:
     world.add_eprint("2401.00001", pdf_reply())
-    told = papers.fetch("https://arxiv.org/abs/2401.00001")
-    assert (told["ok"], told["source"]) == (True, "arxiv")
+    result = papers.fetch("https://arxiv.org/abs/2401.00001")
+    assert (result["ok"], result["source"]) == (True, "arxiv")
 
 
 def test_one_version_of_an_e_print_is_fetched_and_no_other(
@@ -97,11 +101,11 @@ def test_one_version_of_an_e_print_is_fetched_and_no_other(
     missing = papers.fetch("arXiv:2401.00001v1")
     assert missing["ok"] is False, "neither the published article nor the second version"
     assert "journals.plos.org" not in [one.host for one in upstream.seen[seen:]]
-    told = papers.fetch("arXiv:2401.00001v2")
-    assert (told["ok"], told["source"]) == (True, "arxiv")
-    assert Path(told["path"]).read_bytes().endswith(b"% second\n")
+    fetched = papers.fetch("arXiv:2401.00001v2")
+    assert (fetched["ok"], fetched["source"]) == (True, "arxiv")
+    assert Path(fetched["path"]).read_bytes().endswith(b"% second\n")
     again = papers.fetch("arXiv:2401.00001v2")
-    assert (again["path"], again["pdf"]) == (told["path"], {"status": "stored"})
+    assert (again["path"], again["pdf"]) == (fetched["path"], {"status": "stored"})
     kept = papers.fetch(doi)
     assert Path(kept["path"]).read_bytes() == PDF, "the article keeps its own file"
 
@@ -125,9 +129,9 @@ def test_the_next_copy_is_tried_when_one_is_no_pdf(
     world: PaperWorld, papers: Papers, configuration: Config
 ) -> None:
     doi = world.add("10.5555/two", (ZENODO, page_reply(LANDING)), (PLOS, pdf_reply()))
-    told = papers.fetch(doi)
-    assert told["ok"] is True
-    failed = [one for one in told["attempts"] if one["outcome"] == "consulted_failed"]
+    result = papers.fetch(doi)
+    assert result["ok"] is True
+    failed = [one for one in result["attempts"] if one["outcome"] == "consulted_failed"]
     assert len(failed) == 1
     assert "landing page" in failed[0]["detail"]
     assert [(one["event"], one["result"]) for one in rows(configuration)] == [
@@ -155,11 +159,11 @@ def test_what_is_no_pdf_is_named_and_not_stored(
     world: PaperWorld, papers: Papers, configuration: Config, reply: Reply, word: str
 ) -> None:
     doi = world.add("10.5555/wall", (PLOS, reply))
-    told = papers.fetch(doi)
-    assert told["error"]["code"] == "NETWORK_ERROR"
-    assert word in told["error"]["message"]
-    assert told["error"]["denial_context"]["reason"] == "content_type_mismatch"
-    assert told["error"]["denial_context"]["expected"] == [b"%PDF-".hex()]
+    result = papers.fetch(doi)
+    assert result["error"]["code"] == "NETWORK_ERROR"
+    assert word in result["error"]["message"]
+    assert result["error"]["denial_context"]["reason"] == "content_type_mismatch"
+    assert result["error"]["denial_context"]["expected"] == [b"%PDF-".hex()]
     folder = configuration.papers.folder
     assert folder is not None
     assert not list(folder.glob("*.pdf"))
@@ -184,9 +188,9 @@ def test_no_copy_anywhere_is_no_oa_available(
     world: PaperWorld, papers: Papers, configuration: Config
 ) -> None:
     doi = world.add("10.5555/closed")
-    told = papers.fetch(doi)
-    assert told["error"]["code"] == "NO_OA_AVAILABLE"
-    assert "denial_context" not in told["error"]
+    result = papers.fetch(doi)
+    assert result["error"]["code"] == "NO_OA_AVAILABLE"
+    assert "denial_context" not in result["error"]
     assert open_store(configuration).read("doi_10.5555_closed") is not None
 
 
@@ -195,18 +199,18 @@ def test_a_source_that_did_not_answer_is_not_taken_for_a_closed_paper(
 ) -> None:
     doi = world.add("10.5555/closed")
     world.failing["api.unpaywall.org"] = 503
-    told = papers.fetch(doi)
-    assert told["error"]["code"] == "NETWORK_ERROR"
-    assert "unpaywall" in told["error"]["message"]
+    result = papers.fetch(doi)
+    assert result["error"]["code"] == "NETWORK_ERROR"
+    assert "unpaywall" in result["error"]["message"]
 
 
 def test_an_unknown_paper_is_not_found(world: PaperWorld, papers: Papers) -> None:
-    told = papers.fetch("10.5555/nobody")
-    assert told["error"]["code"] == "NOT_FOUND"
-    assert told["ref"] == "10.5555/nobody"
+    result = papers.fetch("10.5555/nobody")
+    assert result["error"]["code"] == "NOT_FOUND"
+    assert result["ref"] == "10.5555/nobody"
 
 
-def test_a_retracted_paper_is_fetched_and_said_to_be(world: PaperWorld, papers: Papers) -> None:
+def test_a_retracted_paper_is_fetched_and_marked_as_such(world: PaperWorld, papers: Papers) -> None:
     notice: dict[str, Any] = {"DOI": "10.5555/notice", "type": "retraction", "label": "Retraction"}
     notice |= {"updated": {"date-parts": [[2021, 2, 3]]}, "source": "publisher"}
     doi = world.add("10.5555/gone", (PLOS, pdf_reply()), updates=[notice])
@@ -221,8 +225,8 @@ class TestHosts:
         self, world: PaperWorld, papers: Papers, upstream: Upstream, configuration: Config
     ) -> None:
         doi = world.add("10.5555/x", ("https://elsewhere.example/a.pdf", pdf_reply()))
-        told = papers.fetch(doi)
-        error = told["error"]
+        result = papers.fetch(doi)
+        error = result["error"]
         assert error["code"] == "CAPABILITY_DENIED"
         denial = error["denial_context"]
         assert denial["reason"] == "redirect_not_in_allowlist"
@@ -276,10 +280,10 @@ class TestHosts:
 
     def test_a_redirect_without_tls_is_refused(self, world: PaperWorld, papers: Papers) -> None:
         doi = world.add("10.5555/x", (PLOS, Reply(302, [("Location", "http://www.mdpi.com/a")])))
-        told = papers.fetch(doi)["error"]
-        assert told["code"] == "CAPABILITY_DENIED"
-        assert told["denial_context"]["reason"] == "insecure_scheme"
-        assert told["denial_context"]["expected"] == ["https"]
+        error = papers.fetch(doi)["error"]
+        assert error["code"] == "CAPABILITY_DENIED"
+        assert error["denial_context"]["reason"] == "insecure_scheme"
+        assert error["denial_context"]["expected"] == ["https"]
 
     def test_an_address_without_tls_is_fetched_with_it(
         self, world: PaperWorld, papers: Papers
@@ -292,8 +296,8 @@ class TestHosts:
     ) -> None:
         upstream.names.table["journals.plos.org"] = ["10.0.0.1"]
         doi = world.add("10.5555/x", (PLOS, pdf_reply()))
-        told = papers.fetch(doi)["error"]
-        assert told["denial_context"]["reason"] == "ssrf_private_address"
+        error = papers.fetch(doi)["error"]
+        assert error["denial_context"]["reason"] == "ssrf_private_address"
 
     def test_moved_copies_are_followed_within_the_list(
         self, world: PaperWorld, papers: Papers
@@ -321,9 +325,9 @@ class TestBrokenConnections:
         broken = Reply(headers=[self.tag], body=PDF, cut=4000)
         doi = world.add("10.5555/x", (PLOS, pdf_reply()))
         world.serve(PLOS, broken, self.rest)
-        told = papers.fetch(doi)
-        assert told["ok"], told
-        assert Path(told["path"]).read_bytes() == PDF
+        result = papers.fetch(doi)
+        assert result["ok"], result
+        assert Path(result["path"]).read_bytes() == PDF
 
     def test_a_later_call_resumes(
         self, world: PaperWorld, open_papers: OpenPapers, upstream: Upstream
@@ -332,9 +336,9 @@ class TestBrokenConnections:
         world.serve(PLOS, Reply(headers=[self.tag], body=PDF, cut=4000))
         assert open_papers(retries=0).fetch(doi)["error"]["code"] == "NETWORK_ERROR"
         world.serve(PLOS, self.rest)
-        told = open_papers().fetch(doi)
-        assert told["ok"], told
-        assert Path(told["path"]).read_bytes() == PDF
+        result = open_papers().fetch(doi)
+        assert result["ok"], result
+        assert Path(result["path"]).read_bytes() == PDF
 
     def test_a_file_that_changed_is_received_anew(
         self, world: PaperWorld, open_papers: OpenPapers
@@ -344,18 +348,18 @@ class TestBrokenConnections:
         assert not open_papers(retries=0).fetch(doi)["ok"]
         other = PDF.replace(b"0", b"1")
         world.serve(PLOS, Reply(416), pdf_reply(other))
-        told = open_papers().fetch(doi)
-        assert told["ok"], told
-        assert Path(told["path"]).read_bytes() == other
+        result = open_papers().fetch(doi)
+        assert result["ok"], result
+        assert Path(result["path"]).read_bytes() == other
 
     def test_the_rest_of_another_copy_is_not_appended(
         self, world: PaperWorld, open_papers: OpenPapers, upstream: Upstream
     ) -> None:
         doi = world.add("10.5555/x", (ZENODO, pdf_reply()), (PLOS, pdf_reply()))
         world.serve(ZENODO, Reply(headers=[self.tag], body=PDF, cut=4000))
-        told = open_papers(retries=0).fetch(doi)
-        assert told["ok"], told
-        assert Path(told["path"]).read_bytes() == PDF
+        result = open_papers(retries=0).fetch(doi)
+        assert result["ok"], result
+        assert Path(result["path"]).read_bytes() == PDF
         assert "range" not in upstream.seen[-1].headers
 
 
@@ -381,14 +385,14 @@ class TestMining:
     ) -> None:
         world.add(self.DOI)
         world.serve(self.URL, pdf_reply())
-        told = papers.fetch(self.DOI)
-        assert (told["ok"], told["source"]) == (True, "tdm-elsevier")
+        result = papers.fetch(self.DOI)
+        assert (result["ok"], result["source"]) == (True, "tdm-elsevier")
         asked = upstream.seen[-1]
         assert asked.host == "api.elsevier.com"
         assert asked.headers["x-els-apikey"] == agreed
         assert "httpAccept=application%2Fpdf" in asked.path
         assert rows(configuration)[1]["capability"] == "tdm-elsevier"
-        assert agreed not in json.dumps(told) + log_path(configuration).read_text()
+        assert agreed not in json.dumps(result) + log_path(configuration).read_text()
         capabilities = papers("paper_capabilities")
         assert (capabilities["tdm_enabled"], capabilities["tdm_elsevier"]) == (True, True)
         assert capabilities["tdm_aps"] is False
@@ -404,8 +408,8 @@ class TestMining:
         self, agreed: str, world: PaperWorld, papers: Papers, upstream: Upstream
     ) -> None:
         doi = world.add("10.1103/PhysRevX.1")
-        told = papers.fetch(doi)
-        outcomes = {one["source"]: one["outcome"] for one in told["error"]["attempts"]}
+        result = papers.fetch(doi)
+        outcomes = {one["source"]: one["outcome"] for one in result["error"]["attempts"]}
         assert outcomes["tdm-elsevier"] == "not_consulted_wrong_publisher"
         assert outcomes["tdm-aps"] == "not_consulted_disabled"
         assert "api.elsevier.com" not in {one.host for one in upstream.seen}
@@ -470,10 +474,10 @@ def test_nothing_is_fetched_when_the_log_cannot_be_written(
 def test_a_dry_run_touches_neither_network_nor_disk_nor_log(
     world: PaperWorld, papers: Papers, configuration: Config, upstream: Upstream
 ) -> None:
-    told = papers.fetch("10.5555/open", dry_run=True)
-    assert told["dry_run"] is True
-    assert told["ref"] == {"doi": "10.5555/open"}
-    plan = told["plan"]
+    result = papers.fetch("10.5555/open", dry_run=True)
+    assert result["dry_run"] is True
+    assert result["ref"] == {"doi": "10.5555/open"}
+    plan = result["plan"]
     assert plan["metadata_sources"] == ["arxiv", "crossref", "unpaywall"]
     assert [one["key"] for one in plan["pdf_sources"]] == [
         "arxiv", "oa-repository", "oa-publisher",
@@ -483,7 +487,7 @@ def test_a_dry_run_touches_neither_network_nor_disk_nor_log(
     assert plan["would_append_provenance"] is True
     assert plan["target_pdf_path"] == str(configuration.papers.folder / "doi_10.5555_open.pdf")  # type: ignore[operator]
     assert plan["target_metadata_path"].endswith("/.metadata/doi_10.5555_open.toml")
-    assert told["rate_limit_budget"] == {"global_per_sec": 5.0, "per_source_min_gap_ms": 200}
+    assert result["rate_limit_budget"] == {"global_per_sec": 5.0, "per_source_min_gap_ms": 200}
     assert not upstream.seen
     assert not configuration.data_dir.exists()
     assert configuration.papers.folder is not None
@@ -494,17 +498,17 @@ def test_a_dry_run_touches_neither_network_nor_disk_nor_log(
 
 def test_metadata_asks_no_publisher(world: PaperWorld, papers: Papers, upstream: Upstream) -> None:
     doi = world.add("10.5555/open", (PLOS, pdf_reply()), (ZENODO, pdf_reply()))
-    told = papers("paper_metadata", ref=doi)
-    assert told["oa_url"] == ZENODO
+    metadata = papers("paper_metadata", ref=doi)
+    assert metadata["oa_url"] == ZENODO
     assert {one.host for one in upstream.seen} == {"api.crossref.org", "api.unpaywall.org"}
 
 
 def test_health_creates_nothing_and_says_what_works(
     papers: Papers, configuration: Config, world: PaperWorld
 ) -> None:
-    told = papers("paper_health")
-    assert (told["ok"], told["store_writable"], told["papers"]) == (True, True, 0)
-    assert told["schema_version"] == "1.0"
+    health = papers("paper_health")
+    assert (health["ok"], health["store_writable"], health["papers"]) == (True, True, 0)
+    assert health["schema_version"] == "1.0"
     assert not configuration.data_dir.exists()
     world.add("10.5555/open", (PLOS, pdf_reply()))
     papers.fetch("10.5555/open")
@@ -516,19 +520,19 @@ def test_a_cancelled_fetch_leaves_nothing_half_stored(
 ) -> None:
     doi = world.add("10.5555/slow", (PLOS, pdf_reply(drip=0.01)))
     calls: list[Call] = []
-    told: list[Any] = []
+    results: list[Any] = []
 
     def work() -> None:
         fetching = papers.toolbox.call("paper_fetch", {"ref": doi}, call_started=calls.append)
-        told.append(asyncio.run(fetching).data)
+        results.append(asyncio.run(fetching).data)
 
     thread = threading.Thread(target=work)
     thread.start()
     until(lambda: "journals.plos.org/a.pdf" in paths(upstream), 30)
     calls[0].cancel()
     thread.join(10)
-    assert told[0]["error"]["code"] == "FETCH_TIMEOUT"
-    assert "cancelled" in told[0]["error"]["message"]
+    assert results[0]["error"]["code"] == "FETCH_TIMEOUT"
+    assert "cancelled" in results[0]["error"]["message"]
     assert not list(Path(str(configuration.papers.folder)).glob("*.pdf"))
 
 
@@ -536,13 +540,13 @@ def test_two_calls_for_one_paper_store_it_once(
     world: PaperWorld, papers: Papers, configuration: Config
 ) -> None:
     doi = world.add("10.5555/open", (PLOS, pdf_reply()))
-    told: list[dict[str, Any]] = []
-    threads = [threading.Thread(target=lambda: told.append(papers.fetch(doi))) for _ in range(4)]
+    results: list[dict[str, Any]] = []
+    threads = [threading.Thread(target=lambda: results.append(papers.fetch(doi))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [one["ok"] for one in told] == [True] * 4
+    assert [one["ok"] for one in results] == [True] * 4
     writes = [one for one in rows(configuration) if one["event"] == "store_write"]
     assert len(writes) == 1
     assert not open_log(configuration).verify().faults

@@ -67,9 +67,9 @@ def test_an_open_copy_that_only_a_stranger_knows_is_fetched(
     world.serve(URL, pdf_reply())
     copy = {"url": URL, "kind": "pdf", "host_type": "repository", "license": "cc-by"}
     papers = with_stranger(results([copy], []), granted=False, repository_hosts=(HOST,))
-    told = papers.fetch(OWN)
-    assert (told["ok"], told["source"], told["license"]) == (True, "strange", "cc-by")
-    assert Path(told["path"]).read_bytes() == PDF
+    fetched = papers.fetch(OWN)
+    assert (fetched["ok"], fetched["source"], fetched["license"]) == (True, "strange", "cc-by")
+    assert Path(fetched["path"]).read_bytes() == PDF
 
 
 def test_a_full_text_of_a_stranger_is_fetched_with_its_own_grants(
@@ -80,6 +80,6 @@ def test_a_full_text_of_a_stranger_is_fetched_with_its_own_grants(
     refused = with_stranger(results([], [text]), granted=False).fetch(OWN)
     assert (refused["ok"], refused["error"]["code"]) == (False, "CAPABILITY_DENIED")
     assert HOST not in [one.host for one in upstream.seen]
-    told = with_stranger(results([], [text]), granted=True).fetch(OWN)
-    assert (told["ok"], told["source"]) == (True, "strange")
-    assert Path(told["path"]).read_bytes() == PDF
+    fetched = with_stranger(results([], [text]), granted=True).fetch(OWN)
+    assert (fetched["ok"], fetched["source"]) == (True, "strange")
+    assert Path(fetched["path"]).read_bytes() == PDF

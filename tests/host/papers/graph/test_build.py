@@ -210,7 +210,7 @@ def test_a_source_with_ten_thousand_links_is_held_to_the_caps() -> None:
     assert len(graph.nodes) == 100
     assert len(graph.edges) <= MAX_EDGES
     assert {"max_nodes", "per_paper"} <= set(graph.reasons)
-    assert all(told["limit"] <= ASKED for told in sources.arguments)
+    assert all(request["limit"] <= ASKED for request in sources.arguments)
     # One answer suffices for 20 papers, so a graph of 100 needs few of them.
     assert len(sources.asked) <= 10
 
@@ -341,7 +341,7 @@ def test_the_first_author_is_named_by_the_family(author: Raw, label: str | None)
 # Sources that fail
 
 
-def test_a_source_that_failed_is_said_and_the_rest_is_a_result() -> None:
+def test_a_source_that_failed_is_reported_and_the_rest_is_a_result() -> None:
     sources = Sources(
         good={"references": papers("a")},
         busy={"references": failure("rate_limited", "too many")},
@@ -350,9 +350,9 @@ def test_a_source_that_failed_is_said_and_the_rest_is_a_result() -> None:
     graph = build(sources, direction="references")
     assert dois(graph) == ["root", "a"]
     assert graph.reasons == ("source_failed",)
-    told = {one["source"]: one for one in graph.attempts}
-    assert told["busy"]["outcome"] == told["broken"]["outcome"] == "consulted_failed"
-    assert "too many" in told["busy"]["detail"]
+    attempts = {one["source"]: one for one in graph.attempts}
+    assert attempts["busy"]["outcome"] == attempts["broken"]["outcome"] == "consulted_failed"
+    assert "too many" in attempts["busy"]["detail"]
 
 
 def test_a_source_that_answered_nothing_in_a_round_is_asked_no_more() -> None:
@@ -394,13 +394,13 @@ def test_failures_of_several_kinds_are_a_network_error() -> None:
     assert caught.value.paper_code == "NETWORK_ERROR"
 
 
-def test_no_source_with_the_role_is_said() -> None:
+def test_no_source_with_the_role_is_reported() -> None:
     with pytest.raises(PaperError) as caught:
         build(Sources(one={"citations": []}), direction="references")
     assert caught.value.paper_code == "CAPABILITY_DENIED"
 
 
-def test_identifiers_that_no_source_takes_are_said() -> None:
+def test_identifiers_that_no_source_takes_are_reported() -> None:
     sources = Sources(kinds=("openalex",), one={"references": papers("a")})
     with pytest.raises(PaperError, match=r"known: doi\)") as caught:
         build(sources)

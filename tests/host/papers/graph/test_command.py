@@ -55,9 +55,9 @@ def desks(carrel: Callable[..., Run]) -> Run:
 
 def test_json_goes_to_a_pipe(desks: Run) -> None:
     code, out, err = desks(ROOT)
-    told = json.loads(out)
-    assert (code, told["ok"], len(told["nodes"])) == (0, True, 2)
-    assert told["nodes"][1]["abstract"] == "About a."
+    graph = json.loads(out)
+    assert (code, graph["ok"], len(graph["nodes"])) == (0, True, 2)
+    assert graph["nodes"][1]["abstract"] == "About a."
     assert "\u202e" not in out
     assert "not complete" not in err
 
@@ -86,7 +86,7 @@ def test_a_format_can_be_named(desks: Run) -> None:
     assert (code, out.splitlines()[0]) == (0, "flowchart RL")
 
 
-def test_a_folder_that_is_missing_is_said_before_a_request(
+def test_a_folder_that_is_missing_is_reported_before_a_request(
     carrel: Callable[..., Run], tmp_path: Path
 ) -> None:
     code, _, err = carrel(trap=lists(links(), body="unreachable"))(

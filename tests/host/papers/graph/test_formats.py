@@ -67,11 +67,11 @@ def test_networkx_reads_the_graphml(name: str, request: pytest.FixtureRequest) -
     assert set(read.nodes) == {node.id for node in graph.nodes}
     assert set(read.edges) == {(edge.citing, edge.cited) for edge in graph.edges}
     for node in graph.nodes:
-        told = read.nodes[node.id]
-        assert told.get("title") == node.title
-        assert told.get("year") == node.year
-        assert told.get("cited_by_count") == node.cited_by_count
-        assert told.get("is_oa") == node.is_oa
+        attributes = read.nodes[node.id]
+        assert attributes.get("title") == node.title
+        assert attributes.get("year") == node.year
+        assert attributes.get("cited_by_count") == node.cited_by_count
+        assert attributes.get("is_oa") == node.is_oa
 
 
 def test_graphml_has_no_character_that_xml_forbids() -> None:

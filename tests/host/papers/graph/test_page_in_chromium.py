@@ -170,9 +170,9 @@ def test_a_script_that_gets_into_the_page_is_refused(tab: Tab, tmp_path: Path) -
     tab.open(file)
     assert tab.value("typeof window.owned") == "undefined"
     assert [url.partition(":")[0] for url in tab.requests() if "evil" not in url] == ["file"]
-    assert not any(name == "Network.responseReceived" and "evil" in told["response"]["url"]
-                   for name, told in tab.events)  # fmt: skip
-    assert any("Content Security Policy" in str(told) for told in tab.complaints())
+    assert not any(name == "Network.responseReceived" and "evil" in params["response"]["url"]
+                   for name, params in tab.events)  # fmt: skip
+    assert any("Content Security Policy" in str(complaint) for complaint in tab.complaints())
 
 
 def test_without_its_script_the_page_is_a_drawing_and_a_list(tab: Tab, tmp_path: Path) -> None:

@@ -73,16 +73,16 @@ def test_plugins_that_nobody_knew_make_a_graph(make: Make) -> None:
     answer = links(a, paper("10.5555/b"))
     answer["links"][0] |= {"contexts": ["As A says."], "influential": True}
     call = make(known=knows(), one=lists(answer), two=lists(links(a)))
-    told = call(ref="https://doi.org/10.5555/ROOT")
-    assert (told["ok"], told["root"], told["total_visited"]) == (True, "doi:10.5555/root", 3)
-    assert (told["truncated"], told["reasons"]) == (False, [])
-    assert told["nodes"][1] == {
+    graph = call(ref="https://doi.org/10.5555/ROOT")
+    assert (graph["ok"], graph["root"], graph["total_visited"]) == (True, "doi:10.5555/root", 3)
+    assert (graph["truncated"], graph["reasons"]) == (False, [])
+    assert graph["nodes"][1] == {
         "id": "doi:10.5555/a", "ids": {"doi": "10.5555/a"},
         "url": "https://doi.org/10.5555/a", "title": "A", "authors": [],
         "year": 1990, "type": "article-journal", "cited_by_count": 3, "depth": 1,
         "reached_by": "references", "sources": ["one", "two"],
     }  # fmt: skip
-    assert told["edges"] == [
+    assert graph["edges"] == [
         {"citing": "doi:10.5555/root", "cited": "doi:10.5555/a", "sources": ["one", "two"],
          "influential": True},
         {"citing": "doi:10.5555/root", "cited": "doi:10.5555/b", "sources": ["one"]},
@@ -94,27 +94,27 @@ def test_plugins_that_nobody_knew_make_a_graph(make: Make) -> None:
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_format_is_a_text(make: Make, name: str) -> None:
-    told = make(known=knows(), one=lists(links(paper("10.5555/a", title="A"))))(
+    result = make(known=knows(), one=lists(links(paper("10.5555/a", title="A"))))(
         ref=ROOT, format=name
     )
-    assert told["ok"]
-    assert "nodes" not in told
-    assert "A" in told["text"]
+    assert result["ok"]
+    assert "nodes" not in result
+    assert "A" in result["text"]
 
 
 @pytest.mark.requirement("result:typed:graph")
 def test_a_plugin_that_fails_costs_its_own_links(make: Make) -> None:
     report = {"code": "rate_limited", "message": "too many"}
-    told = make(
+    graph = make(
         known=knows(),
         good=lists(links(paper("10.5555/a"))),
         busy=lists(report, failed=True),
         broken=lists([]),
         trap=lists(links(), body="unreachable"),
     )(ref=ROOT)
-    assert told["ok"]
-    assert (told["total_visited"], told["reasons"]) == (2, ["source_failed"])
-    outcomes = {one["source"]: one["outcome"] for one in told["attempts"]}
+    assert graph["ok"]
+    assert (graph["total_visited"], graph["reasons"]) == (2, ["source_failed"])
+    outcomes = {one["source"]: one["outcome"] for one in graph["attempts"]}
     assert outcomes == {
         "known": "consulted_resolved", "good": "consulted_resolved", "busy": "consulted_failed",
         "broken": "consulted_failed", "trap": "consulted_failed",
@@ -124,25 +124,25 @@ def test_a_plugin_that_fails_costs_its_own_links(make: Make) -> None:
 @pytest.mark.requirement("serve:alive:graph")
 def test_a_plugin_that_hangs_leaves_time_for_the_next_depth(make: Make) -> None:
     started = time.monotonic()
-    told = make(
+    graph = make(
         known=knows(),
         good=lists(links(paper("10.5555/a", title="A", issued="1999"))),
         slow=lists(links(), body=LOOP),
         limits={"wall_seconds": 4},
     )(ref=ROOT, depth=2)
     assert time.monotonic() - started < 30
-    assert told["total_visited"] == 2
+    assert graph["total_visited"] == 2
     # Both papers were expanded: the second one by the source that answers.
-    assert told["edges"][0]["sources"] == ["good"]
-    attempts = {one["source"]: one for one in told["attempts"]}
+    assert graph["edges"][0]["sources"] == ["good"]
+    attempts = {one["source"]: one for one in graph["attempts"]}
     assert "2 links" in attempts["good"]["detail"]
     assert "asked no more" in attempts["slow"]["detail"]
 
 
 def test_no_answer_is_an_error_with_its_attempts(make: Make) -> None:
-    told = make(known=knows(), trap=lists(links(), body="unreachable"))(ref=ROOT)
-    assert told["ok"] is False
-    assert told["error"]["attempts"][-1]["source"] == "trap"
+    result = make(known=knows(), trap=lists(links(), body="unreachable"))(ref=ROOT)
+    assert result["ok"] is False
+    assert result["error"]["attempts"][-1]["source"] == "trap"
 
 
 @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ def test_no_answer_is_an_error_with_its_attempts(make: Make) -> None:
     ],
 )
 def test_wrong_arguments_are_refused_in_the_envelope(make: Make, arguments: Raw) -> None:
-    told = make(known=knows(), one=lists(links()))(**arguments)
-    assert told["error"]["code"] == "INVALID_REF"
+    result = make(known=knows(), one=lists(links()))(**arguments)
+    assert result["error"]["code"] == "INVALID_REF"
 
 
 def test_without_a_plugin_that_lists_links_there_is_no_tool(

@@ -58,7 +58,7 @@ def carrel(
     return make
 
 
-def test_a_paper_is_read_as_markdown_and_its_origin_is_told(
+def test_a_paper_is_read_as_markdown_and_its_origin_is_stated(
     carrel: Callable[..., Run], copies: RecordedCopies
 ) -> None:
     landing = copy(copies.text("/landing", landing_page()), "html")
@@ -82,7 +82,7 @@ def test_a_paper_is_read_as_markdown_and_its_origin_is_told(
     assert call("read", "desks")[0] == 2
 
 
-def test_retractions_are_told_one_line_for_each_paper(carrel: Callable[..., Run]) -> None:
+def test_retractions_are_printed_one_line_for_each_paper(carrel: Callable[..., Run]) -> None:
     known = {**WORK, "updated_by": [{"type": "retraction", "doi": "10.5555/notice.1"}]}
     call = carrel(works=lookup(says([found("doi", DOI, **known)]), "doi", contract="1.1"))
     code, out, err = call("retractions", DOI, "desks")

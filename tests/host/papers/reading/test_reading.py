@@ -44,13 +44,13 @@ def knowing(**members: Any) -> Guest:
     return lookup(says([found("doi", DOI, **{**WORK, **members})]), "doi", contract="1.1")
 
 
-def outcomes(told: Raw) -> list[tuple[str, str, str | None]]:
-    attempts = told["attempts"] if told["ok"] else told["error"]["attempts"]
+def outcomes(result: Raw) -> list[tuple[str, str, str | None]]:
+    attempts = result["attempts"] if result["ok"] else result["error"]["attempts"]
     return [(one["source"], one.get("form", ""), one["outcome"]) for one in attempts]
 
 
-def details(told: Raw) -> str:
-    return " | ".join(one.get("detail", "") for one in told["error"]["attempts"])
+def details(result: Raw) -> str:
+    return " | ".join(one.get("detail", "") for one in result["error"]["attempts"])
 
 
 @pytest.mark.requirement("text:own:best-form")
@@ -63,29 +63,29 @@ def test_the_best_form_is_read_first(make: Make, copies: RecordedCopies) -> None
     ]
     call = make(works=knowing(), one=texts(forms))
     for form in ("jats", "html", "tex", "pdf"):
-        told = call("paper_read", ref=DOI, form=form)
-        assert (told["ok"], told["form"], told["source"]) == (True, form, "one"), told
+        result = call("paper_read", ref=DOI, form=form)
+        assert (result["ok"], result["form"], result["source"]) == (True, form, "one"), result
         for word in ("firstword", "secondword", "thirdword"):
-            assert word in told["text"]
-    told = call("paper_read", ref=DOI)
-    assert told["form"] == "jats"
-    assert (told["license"], told["version"], told["stored"]) == (
+            assert word in result["text"]
+    result = call("paper_read", ref=DOI)
+    assert result["form"] == "jats"
+    assert (result["license"], result["version"], result["stored"]) == (
         "cc-by",
         "publishedVersion",
         False,
     )
-    assert (told["title"], told["quality"]) == (TITLE, "complete")
-    assert told["url"].endswith("/a.xml")
-    assert told["id"] == {"type": "doi", "id": DOI}
-    assert outcomes(told) == [("one", "jats", "consulted_resolved")]
+    assert (result["title"], result["quality"]) == (TITLE, "complete")
+    assert result["url"].endswith("/a.xml")
+    assert result["id"] == {"type": "doi", "id": DOI}
+    assert outcomes(result) == [("one", "jats", "consulted_resolved")]
 
 
 def test_the_form_decides_before_the_order_of_sources(make: Make, copies: RecordedCopies) -> None:
     first = texts([copy(copies.text("/a.html", page()), "html")])
     second = texts([copy(copies.text("/a.xml", jats()), "jats")])
-    told = make(works=knowing(), one=first, two=second)("paper_read", ref=DOI)
-    assert (told["source"], told["form"]) == ("two", "jats")
-    assert outcomes(told)[-1] == (
+    result = make(works=knowing(), one=first, two=second)("paper_read", ref=DOI)
+    assert (result["source"], result["form"]) == ("two", "jats")
+    assert outcomes(result)[-1] == (
         "one",
         "",
         "not_consulted_not_needed",
@@ -103,9 +103,9 @@ def test_what_is_no_text_falls_to_the_next_form(make: Make, copies: RecordedCopi
         copy(copies.text("/gone", "gone", 404), "html"),
     ]
     good = texts([copy(copies.file("/e-print", source()), "tex")])
-    told = make(works=knowing(), one=texts(forms), two=good)("paper_read", ref=DOI)
-    assert (told["ok"], told["source"], told["form"]) == (True, "two", "tex")
-    assert outcomes(told) == [
+    result = make(works=knowing(), one=texts(forms), two=good)("paper_read", ref=DOI)
+    assert (result["ok"], result["source"], result["form"]) == (True, "two", "tex")
+    assert outcomes(result) == [
         ("one", "jats", "consulted_failed"),
         ("one", "jats", "consulted_failed"),
         ("one", "html", "consulted_failed"),
@@ -114,16 +114,16 @@ def test_what_is_no_text_falls_to_the_next_form(make: Make, copies: RecordedCopi
         ("one", "html", "consulted_no_record"),
         ("two", "tex", "consulted_resolved"),
     ]
-    said = [one.get("detail", "") for one in told["attempts"]]
+    reasons = [one.get("detail", "") for one in result["attempts"]]
     for number, word in enumerate(
         ("only front matter", "expected an article in JATS", "challenge", "about the paper",
          "login", "404")
     ):  # fmt: skip
-        assert word in said[number]
+        assert word in reasons[number]
 
 
 @pytest.mark.requirement("text:own:no-text")
-def test_without_a_text_the_attempts_are_told_and_no_abstract_is_given(
+def test_without_a_text_the_attempts_are_reported_and_no_abstract_is_given(
     make: Make, copies: RecordedCopies
 ) -> None:
     forms = [
@@ -131,13 +131,13 @@ def test_without_a_text_the_attempts_are_told_and_no_abstract_is_given(
         copy(copies.file("/page.pdf", challenge_page().encode()), "pdf"),
         copy(copies.file("/front.pdf", pdf(body=False)), "pdf"),
     ]
-    told = make(works=knowing(), one=texts(forms), two=texts())("paper_read", ref=DOI)
-    assert told["error"]["code"] == "TEXT_UNAVAILABLE"
-    assert "text" not in told
-    assert "expected a PDF but found a challenge page" in details(told)
-    assert "only front matter" in details(told)
-    assert ("two", "", "consulted_no_record") in outcomes(told)
-    assert told["error"]["message"].endswith("a free PDF that paper_fetch stores is read too")
+    result = make(works=knowing(), one=texts(forms), two=texts())("paper_read", ref=DOI)
+    assert result["error"]["code"] == "TEXT_UNAVAILABLE"
+    assert "text" not in result
+    assert "expected a PDF but found a challenge page" in details(result)
+    assert "only front matter" in details(result)
+    assert ("two", "", "consulted_no_record") in outcomes(result)
+    assert result["error"]["message"].endswith("a free PDF that paper_fetch stores is read too")
 
 
 def test_a_page_of_another_paper_is_refused(make: Make, copies: RecordedCopies) -> None:
@@ -158,10 +158,10 @@ def test_a_long_text_has_its_outline_first_and_sections_by_name_and_number(
 ) -> None:
     url = copies.text("/a.html", page())
     call = make(works=knowing(), one=texts([copy(url, "html")]))
-    told = call("paper_read", ref=DOI, max_chars=400)
-    headings = [one["heading"] for one in told["outline"]]
+    result = call("paper_read", ref=DOI, max_chars=400)
+    headings = [one["heading"] for one in result["outline"]]
     assert headings[-3:] == ["1. Introduction", "2. Methods", "3. Results"]
-    assert "firstword" not in told["text"]
+    assert "firstword" not in result["text"]
     for name in ("methods", "2", "2. Methods", "METHODS"):
         part = call("paper_read", ref=DOI, section=name)
         assert "secondword" in part["text"]
@@ -204,9 +204,9 @@ def test_an_address_beyond_the_grants_of_its_plugin_is_not_fetched(
         copies.text(url, jats())
         copies.file(f"{url}#", pdf())
     forms = [copy(url, form) for url in urls for form in ("jats", "pdf")]
-    told = make(works=knowing(), one=texts(forms))("paper_read", ref=DOI)
-    assert told["error"]["code"] == "TEXT_UNAVAILABLE"
-    assert details(told).count("refused") == 6
+    result = make(works=knowing(), one=texts(forms))("paper_read", ref=DOI)
+    assert result["error"]["code"] == "TEXT_UNAVAILABLE"
+    assert details(result).count("refused") == 6
 
 
 def test_ten_thousand_copies_are_six(make: Make, copies: RecordedCopies) -> None:
@@ -215,10 +215,10 @@ def test_ten_thousand_copies_are_six(make: Make, copies: RecordedCopies) -> None
     good = texts([copy(copies.text("/a.html", page()), "html")])
     for number in range(6):
         copies.text(f"/{number}", landing_page())
-    told = make(works=knowing(), one=texts(forms), two=good)("paper_read", ref=DOI)
-    assert (told["ok"], told["source"]) == (True, "two")
-    assert [one["outcome"] for one in told["attempts"]].count("consulted_failed") == 6
-    assert any("394 more copies" in one.get("detail", "") for one in told["attempts"])
+    result = make(works=knowing(), one=texts(forms), two=good)("paper_read", ref=DOI)
+    assert (result["ok"], result["source"]) == (True, "two")
+    assert [one["outcome"] for one in result["attempts"]].count("consulted_failed") == 6
+    assert any("394 more copies" in one.get("detail", "") for one in result["attempts"])
 
 
 @pytest.mark.parametrize(
@@ -228,9 +228,9 @@ def test_an_answer_that_the_contract_refuses_is_a_failed_source(
     make: Make, copies: RecordedCopies, result: str
 ) -> None:
     good = texts([copy(copies.text("/a.html", page()), "html")])
-    told = make(works=knowing(), bad=texts(result=result), good=good)("paper_read", ref=DOI)
-    assert (told["ok"], told["source"]) == (True, "good")
-    assert ("bad", "", "consulted_failed") in outcomes(told)
+    response = make(works=knowing(), bad=texts(result=result), good=good)("paper_read", ref=DOI)
+    assert (response["ok"], response["source"]) == (True, "good")
+    assert ("bad", "", "consulted_failed") in outcomes(response)
 
 
 @pytest.mark.requirement("text:own:unsure")
@@ -239,16 +239,16 @@ def test_a_failure_of_the_network_is_not_a_missing_text(make: Make, copies: Reco
         copy(copies.failure("/a.xml", FailureKind.UNREACHABLE), "jats"),
         copy(copies.failure("/a.pdf", FailureKind.UNREACHABLE), "pdf"),
     ]
-    told = make(works=knowing(), one=texts(dead))("paper_read", ref=DOI)
-    assert told["error"]["code"] == "NETWORK_ERROR"
-    assert outcomes(told) == [
+    result = make(works=knowing(), one=texts(dead))("paper_read", ref=DOI)
+    assert result["error"]["code"] == "NETWORK_ERROR"
+    assert outcomes(result) == [
         ("one", "jats", "consulted_failed"), ("one", "pdf", "consulted_failed"),
     ]  # fmt: skip
     busy = [copy(copies.failure("/b.xml", FailureKind.RATE_LIMITED), "jats")]
-    told = make(works=knowing(), one=texts(busy))("paper_read", ref=DOI)
-    assert told["error"]["code"] == "RATE_LIMITED"
-    told = make(works=lookup(body="unreachable"), one=texts())("paper_read", ref=DOI)
-    assert told["error"]["code"] == "NETWORK_ERROR"
+    result = make(works=knowing(), one=texts(busy))("paper_read", ref=DOI)
+    assert result["error"]["code"] == "RATE_LIMITED"
+    result = make(works=lookup(body="unreachable"), one=texts())("paper_read", ref=DOI)
+    assert result["error"]["code"] == "NETWORK_ERROR"
 
 
 def test_a_paper_that_no_source_knows_is_not_found(make: Make) -> None:
@@ -263,8 +263,8 @@ def test_a_citation_is_resolved_first(make: Make, copies: RecordedCopies) -> Non
     answer = json.dumps({"works": [record(**WORK)]})
     finding = guest(result=answer, manifest=manifest_text(hosts=[], roles=roles, contract="1.1"))
     call = make(find=finding, one=texts([copy(copies.text("/a.xml", jats()), "jats")]))
-    told = call("paper_read", ref=f"Reader, A. (2019). {TITLE}. Rooms 7.")
-    assert (told["ok"], told["id"]["id"]) == (True, DOI)
+    result = call("paper_read", ref=f"Reader, A. (2019). {TITLE}. Rooms 7.")
+    assert (result["ok"], result["id"]["id"]) == (True, DOI)
 
 
 def keep(config: Config, data: bytes, ref: str = DOI, **members: Any) -> None:
@@ -284,11 +284,11 @@ def test_the_stored_pdf_is_read_without_a_request(
     plugins = {"works": lookup(body="unreachable"), "one": texts()}
     keep(configure(**plugins), pdf())
     call = make(**plugins)
-    told = call("paper_read", ref=DOI, form="pdf")
-    assert (told["source"], told["stored"], told["license"]) == ("store", True, "cc-by")
-    assert outcomes(told) == [("store", "pdf", "consulted_resolved")]
-    told = call("paper_read", ref=DOI)  # no source answers, and the store has it all the same
-    assert (told["ok"], told["source"]) == (True, "store")
+    result = call("paper_read", ref=DOI, form="pdf")
+    assert (result["source"], result["stored"], result["license"]) == ("store", True, "cc-by")
+    assert outcomes(result) == [("store", "pdf", "consulted_resolved")]
+    result = call("paper_read", ref=DOI)  # no source answers, and the store has it all the same
+    assert (result["ok"], result["source"]) == (True, "store")
 
 
 @pytest.mark.requirement("text:own:version")
@@ -303,35 +303,35 @@ def test_a_version_of_an_e_print_is_that_version(
     first = texts([copy(copies.file("/v1.pdf", pdf(stamp="arXiv:2301.00001v1")), "pdf")], "arxiv")
     plugins = {"works": eprints, "article": article, "wrong": second, "right": first}
     keep(configure(**plugins), pdf(), "arXiv:2301.00001v2")
-    told = make(**plugins)("paper_read", ref="arXiv:2301.00001v1")
-    assert (told["ok"], told["source"], told["id"]["id"]) == (True, "right", "2301.00001v1")
-    assert outcomes(told)[:2] == [
+    result = make(**plugins)("paper_read", ref="arXiv:2301.00001v1")
+    assert (result["ok"], result["source"], result["id"]["id"]) == (True, "right", "2301.00001v1")
+    assert outcomes(result)[:2] == [
         ("article", "", "not_consulted_not_applicable"), ("wrong", "pdf", "consulted_failed"),
     ]  # fmt: skip
-    assert "2301.00001v2" in told["attempts"][1]["detail"]
+    assert "2301.00001v2" in result["attempts"][1]["detail"]
 
 
 def test_a_plugin_that_hangs_costs_the_others_nothing(make: Make, copies: RecordedCopies) -> None:
     good = texts([copy(copies.text("/a.xml", jats()), "jats")])
     call = make(works=knowing(), hang=texts(body=LOOP), good=good, limits={"wall_seconds": 8.0})
-    told = call("paper_read", ref=DOI)
-    assert (told["ok"], told["source"]) == (True, "good")
-    assert ("hang", "", "consulted_failed") in outcomes(told)
+    result = call("paper_read", ref=DOI)
+    assert (result["ok"], result["source"]) == (True, "good")
+    assert ("hang", "", "consulted_failed") in outcomes(result)
 
 
 def test_a_copy_that_is_too_large_is_not_received(make: Make, copies: RecordedCopies) -> None:
     data = pdf() + b"%" * 2_000_000
     forms = [copy(copies.file("/a.pdf", data), "pdf"), copy(copies.text("/a.html", page()), "html")]
     call = make(works=knowing(), one=texts(forms), limits={"response_bytes": 1_000_000})
-    told = call("paper_read", ref=DOI, form="pdf")
-    assert "the file has more than 1,000,000 bytes" in details(told)
+    result = call("paper_read", ref=DOI, form="pdf")
+    assert "the file has more than 1,000,000 bytes" in details(result)
     assert call("paper_read", ref=DOI)["form"] == "html"
 
 
-def test_an_attempt_tells_no_path_of_this_machine(
+def test_an_attempt_names_no_path_of_this_machine(
     make: Make, copies: RecordedCopies, tmp_path: Path
 ) -> None:
     call = make(works=knowing(), one=texts([copy("https://copies.example.org/x", "jats")]))
-    told = call("paper_read", ref=DOI)
-    assert "no recording" in details(told)
-    assert str(tmp_path) not in str(told)
+    result = call("paper_read", ref=DOI)
+    assert "no recording" in details(result)
+    assert str(tmp_path) not in str(result)

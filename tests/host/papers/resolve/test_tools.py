@@ -112,10 +112,10 @@ def test_a_reference_in_any_form_becomes_a_work(make: Make) -> None:
         "<doi.org/10.5555%2Fdesk>",
         "DOI 10.5555/desk",
     ):
-        told = call("paper_resolve", ref=ref)
-        assert (told["ok"], told["source"], told["sources"]) == (True, "one", ["one"])
-    assert told["metadata"]["title"] == "On walled desks"
-    assert told["attempts"] == [
+        result = call("paper_resolve", ref=ref)
+        assert (result["ok"], result["source"], result["sources"]) == (True, "one", ["one"])
+    assert result["metadata"]["title"] == "On walled desks"
+    assert result["attempts"] == [
         {"source": "one", "outcome": "consulted_resolved", "consulted": True}
     ]
 
@@ -123,50 +123,50 @@ def test_a_reference_in_any_form_becomes_a_work(make: Make) -> None:
 @pytest.mark.requirement("result:typed:papers")
 def test_not_found_only_when_every_source_says_so(make: Make) -> None:
     lacking = plugin(says(not_found=[DOI]))
-    told = make(one=lacking, two=lacking)("paper_resolve", ref="10.5555/desk")
-    assert told["error"]["code"] == "NOT_FOUND"
-    assert [one["outcome"] for one in told["error"]["attempts"]] == ["consulted_no_record"] * 2
-    told = make(one=lacking, two=plugin("{}", body="unreachable"))(
+    result = make(one=lacking, two=lacking)("paper_resolve", ref="10.5555/desk")
+    assert result["error"]["code"] == "NOT_FOUND"
+    assert [one["outcome"] for one in result["error"]["attempts"]] == ["consulted_no_record"] * 2
+    result = make(one=lacking, two=plugin("{}", body="unreachable"))(
         "paper_resolve", ref="10.5555/desk"
     )
-    assert told["error"]["code"] == "NETWORK_ERROR"
-    assert "two" in told["error"]["message"]
-    assert told["error"]["attempts"][1]["outcome"] == "consulted_failed"
+    assert result["error"]["code"] == "NETWORK_ERROR"
+    assert "two" in result["error"]["message"]
+    assert result["error"]["attempts"][1]["outcome"] == "consulted_failed"
 
 
 def test_a_source_that_lacks_its_key_is_not_consulted_and_says_what_to_set(make: Make) -> None:
     lacking = plugin(says(not_found=[DOI]))
     needy = plugin("{}", roles={**SEARCH, **OPEN}, body="unreachable", **NEEDY)
-    told = make(one=lacking, two=needy)("paper_resolve", ref="10.5555/desk")
-    assert told["error"]["code"] == "NOT_FOUND"
-    second = told["error"]["attempts"][1]
+    result = make(one=lacking, two=needy)("paper_resolve", ref="10.5555/desk")
+    assert result["error"]["code"] == "NOT_FOUND"
+    second = result["error"]["attempts"][1]
     assert (second["outcome"], second["consulted"]) == ("not_consulted_disabled", False)
     assert "CARREL_SECRET_TWO_API_KEY" in second["detail"]
-    told = make(two=needy)("paper_resolve", ref="10.5555/desk")
-    assert told["error"]["code"] == "CAPABILITY_DENIED"
-    assert "CARREL_SECRET_TWO_API_KEY" in told["error"]["message"]
+    result = make(two=needy)("paper_resolve", ref="10.5555/desk")
+    assert result["error"]["code"] == "CAPABILITY_DENIED"
+    assert "CARREL_SECRET_TWO_API_KEY" in result["error"]["message"]
 
 
 def test_open_copies_and_searches_go_without_a_source_that_lacks_its_key(make: Make) -> None:
     has = plugin(says([found("doi", "10.5555/desk", **WORK)]))
     needy = plugin("{}", lookup=False, roles={**SEARCH, **OPEN}, body="unreachable", **NEEDY)
     call = make(one=has, two=needy)
-    told = call("paper_metadata", ref="10.5555/desk")
-    assert told["attempts"][-1]["outcome"] == "not_consulted_disabled"
-    assert "CARREL_SECRET_TWO_API_KEY" in told["attempts"][-1]["detail"]
+    result = call("paper_metadata", ref="10.5555/desk")
+    assert result["attempts"][-1]["outcome"] == "not_consulted_disabled"
+    assert "CARREL_SECRET_TWO_API_KEY" in result["attempts"][-1]["detail"]
     assert call("paper_metadata", ref="10.5555/desk", dry_run=True)["plan"]["metadata_sources"] == [
         "one"
     ]
-    told = call("paper_search", query="desks")
-    assert told["error"]["code"] == "CAPABILITY_DENIED"
-    assert "CARREL_SECRET_TWO_API_KEY" in told["error"]["message"]
+    result = call("paper_search", query="desks")
+    assert result["error"]["code"] == "CAPABILITY_DENIED"
+    assert "CARREL_SECRET_TWO_API_KEY" in result["error"]["message"]
     works = json.dumps({"works": [record(**WORK)]})
     call = make(one=has, two=needy, three=plugin(works, lookup=False, roles=SEARCH))
-    told = call("paper_search", query="desks")
-    assert [one["outcome"] for one in told["sources"]] == ["not_configured", "found"]
-    assert "CARREL_SECRET_TWO_API_KEY" in told["sources"][0]["message"]
-    told = call("paper_resolve", ref="Müller, A. (2019). On walled desks. Annals of Reading.")
-    assert [one["outcome"] for one in told["attempts"]] == [
+    result = call("paper_search", query="desks")
+    assert [one["outcome"] for one in result["sources"]] == ["not_configured", "found"]
+    assert "CARREL_SECRET_TWO_API_KEY" in result["sources"][0]["message"]
+    result = call("paper_resolve", ref="Müller, A. (2019). On walled desks. Annals of Reading.")
+    assert [one["outcome"] for one in result["attempts"]] == [
         "not_consulted_disabled",
         "consulted_resolved",
     ]
@@ -194,16 +194,16 @@ def test_what_is_no_reference_is_refused(make: Make) -> None:
 def test_a_citation_is_searched_and_matched(make: Make) -> None:
     works = json.dumps({"works": [record(**WORK)]})
     call = make(one=plugin(says()), two=plugin(works, lookup=False, roles=SEARCH))
-    told = call("paper_resolve", ref="Müller, A. (2019). On walled desks. Annals of Reading.")
-    assert (told["ok"], told["metadata"]["ids"]) == (True, {"doi": "10.5555/desk"})
-    told = call("paper_resolve", ref="Anna Müller wrote about walled desks")
-    assert told["error"]["code"] == "AMBIGUOUS"
-    assert "10.5555/desk" in told["error"]["message"]
-    told = call("paper_resolve", ref="Sitter, B. (2001). Standing at windows.")
-    assert told["error"]["code"] == "NOT_FOUND"
+    result = call("paper_resolve", ref="Müller, A. (2019). On walled desks. Annals of Reading.")
+    assert (result["ok"], result["metadata"]["ids"]) == (True, {"doi": "10.5555/desk"})
+    result = call("paper_resolve", ref="Anna Müller wrote about walled desks")
+    assert result["error"]["code"] == "AMBIGUOUS"
+    assert "10.5555/desk" in result["error"]["message"]
+    result = call("paper_resolve", ref="Sitter, B. (2001). Standing at windows.")
+    assert result["error"]["code"] == "NOT_FOUND"
 
 
-def test_metadata_tells_the_best_open_copy_and_keeps_the_record(
+def test_metadata_names_the_best_open_copy_and_keeps_the_record(
     make: Make, tmp_path: Path, code_folder: Path
 ) -> None:
     call = make(
@@ -214,10 +214,10 @@ def test_metadata_tells_the_best_open_copy_and_keeps_the_record(
             roles=OPEN,
         ),
     )
-    told = call("paper_metadata", ref="10.5555/desk")
-    assert told["oa_url"] == "https://repository.example/b.pdf"
-    assert (told["license"], told["source"]) == ("cc-by", "one")
-    assert [one["source"] for one in told["attempts"]] == ["one", "two"]
+    metadata = call("paper_metadata", ref="10.5555/desk")
+    assert metadata["oa_url"] == "https://repository.example/b.pdf"
+    assert (metadata["license"], metadata["source"]) == ("cc-by", "one")
+    assert [one["source"] for one in metadata["attempts"]] == ["one", "two"]
     config = configuration(tmp_path, code_folder)
     entry = open_store(config).read("doi_10.5555_desk")
     assert entry is not None
@@ -231,17 +231,17 @@ def test_metadata_tells_the_best_open_copy_and_keeps_the_record(
 
 def test_metadata_without_a_copy_has_a_null_address(make: Make) -> None:
     call = make(one=plugin(says([found("doi", "10.5555/desk", **WORK)])))
-    told = call("paper_metadata", ref="10.5555/desk")
-    assert (told["oa_url"], told["license"]) == (None, "unknown")
+    metadata = call("paper_metadata", ref="10.5555/desk")
+    assert (metadata["oa_url"], metadata["license"]) == (None, "unknown")
 
 
 def test_a_dry_run_touches_neither_network_nor_disk_nor_log(make: Make, tmp_path: Path) -> None:
     call = make(
         one=plugin("{}", body="unreachable"), two=plugin("{}", lookup=False, roles=OPEN, body="")
     )
-    told = call("paper_metadata", ref="10.5555/desk", dry_run=True)
-    assert told["plan"]["metadata_sources"] == ["one", "two"]
-    assert told["plan"]["pdf_sources"] == []
+    result = call("paper_metadata", ref="10.5555/desk", dry_run=True)
+    assert result["plan"]["metadata_sources"] == ["one", "two"]
+    assert result["plan"]["pdf_sources"] == []
     assert not (tmp_path / "store").exists()
     assert not (tmp_path / "provenance").exists()
 
@@ -258,10 +258,10 @@ def test_nothing_is_kept_that_the_log_does_not_hold(
 def test_a_search_answers_in_an_envelope(make: Make) -> None:
     works = json.dumps({"works": [record(**WORK, abstract="About desks.")]})
     call = make(one=plugin(works, lookup=False, roles=SEARCH))
-    told = call("paper_search", query="desks", abstracts=False)
-    assert told["ok"] is True
-    assert "abstract" not in told["works"][0]["work"]
-    assert told["sources"] == [{"source": "one", "outcome": "found", "count": 1}]
+    result = call("paper_search", query="desks", abstracts=False)
+    assert result["ok"] is True
+    assert "abstract" not in result["works"][0]["work"]
+    assert result["sources"] == [{"source": "one", "outcome": "found", "count": 1}]
     assert call("paper_search", query="desks", sort="year")["error"]["code"] == "INVALID_REF"
     assert call("paper_search", query=" ")["error"]["code"] == "INVALID_REF"
     failing = make(one=plugin("{}", lookup=False, roles=SEARCH, body="unreachable"))

@@ -35,19 +35,19 @@ def saying(*updates: Raw, **members: Any) -> Guest:
 LACKING = says(not_found=[{"type": "doi", "id": DOI}])
 
 
-def outcomes(told: Raw) -> dict[str, str]:
-    return {one["source"]: one["outcome"] for one in told["sources"]}
+def outcomes(result: Raw) -> dict[str, str]:
+    return {one["source"]: one["outcome"] for one in result["sources"]}
 
 
 @pytest.mark.requirement("result:typed:retractions")
-def test_who_said_what_is_told_with_the_disagreement(make: Make) -> None:
+def test_the_statements_of_each_source_are_reported_with_the_disagreement(make: Make) -> None:
     concern = {"type": "Expression of concern", "pmid": "77", "source": "editor"}
     call = make(
         one=saying(RETRACTION), two=saying(), three=saying(concern), four=lookup(LACKING, "doi")
     )
-    told = call("paper_retractions", ref=DOI)
-    assert (told["status"], told["complete"]) == ("retracted", True)
-    assert told["statements"] == [
+    result = call("paper_retractions", ref=DOI)
+    assert (result["status"], result["complete"]) == ("retracted", True)
+    assert result["statements"] == [
         {"source": "one", "kind": "retraction", "doi": "10.5555/notice.1", "date": "2021-05-01"},
         {
             "source": "three",
@@ -56,37 +56,37 @@ def test_who_said_what_is_told_with_the_disagreement(make: Make) -> None:
             "stated_by": "editor",
         },
     ]
-    assert outcomes(told) == {
+    assert outcomes(result) == {
         "one": "states", "two": "silent", "three": "states", "four": "no_record",
     }  # fmt: skip
-    assert told["disagreements"] == [
+    assert result["disagreements"] == [
         "retracted according to one; two, three: no such notice",
         "of_concern according to three; two: no such notice",
     ]
-    assert told["title"] == WORK["title"]
+    assert result["title"] == WORK["title"]
 
 
 def test_a_record_of_another_publication_does_not_disagree(make: Make) -> None:
     eprint = saying(ids={"arxiv": "2301.00001"})
-    told = make(one=saying(RETRACTION), two=eprint)("paper_retractions", ref=DOI)
-    assert outcomes(told) == {"one": "states", "two": "silent"}
-    assert told["disagreements"] == []
+    result = make(one=saying(RETRACTION), two=eprint)("paper_retractions", ref=DOI)
+    assert outcomes(result) == {"one": "states", "two": "silent"}
+    assert result["disagreements"] == []
 
 
 @pytest.mark.requirement("result:typed:retractions")
 def test_a_source_that_failed_is_never_taken_for_one_that_says_nothing(make: Make) -> None:
     dead = lookup(body="unreachable")
-    told = make(one=saying(), two=dead)("paper_retractions", ref=DOI)
-    assert (told["status"], told["complete"]) == ("unknown", False)
-    assert told["summary"] == "no source that answered says so: one; no whole answer from two"
-    told = make(one=saying(RETRACTION), two=dead)("paper_retractions", ref=DOI)
-    assert (told["status"], told["complete"]) == ("retracted", False)
-    told = make(one=saying())("paper_retractions", ref=DOI)
-    assert (told["status"], told["complete"]) == ("nothing_stated", True)
-    told = make(one=dead)("paper_retractions", ref=DOI)
-    assert told["error"]["code"] == "NETWORK_ERROR"
-    told = make(one=lookup(LACKING, "doi"))("paper_retractions", ref=DOI)
-    assert told["error"]["code"] == "NOT_FOUND"
+    result = make(one=saying(), two=dead)("paper_retractions", ref=DOI)
+    assert (result["status"], result["complete"]) == ("unknown", False)
+    assert result["summary"] == "no source that answered says so: one; no whole answer from two"
+    result = make(one=saying(RETRACTION), two=dead)("paper_retractions", ref=DOI)
+    assert (result["status"], result["complete"]) == ("retracted", False)
+    result = make(one=saying())("paper_retractions", ref=DOI)
+    assert (result["status"], result["complete"]) == ("nothing_stated", True)
+    result = make(one=dead)("paper_retractions", ref=DOI)
+    assert result["error"]["code"] == "NETWORK_ERROR"
+    result = make(one=lookup(LACKING, "doi"))("paper_retractions", ref=DOI)
+    assert result["error"]["code"] == "NOT_FOUND"
 
 
 @pytest.mark.parametrize(
@@ -106,19 +106,19 @@ def test_a_kind_in_any_spelling_has_its_status(make: Make, kind: str, status: st
 
 
 def test_a_notice_says_what_it_is_about(make: Make) -> None:
-    told = make(one=saying(updates=[{"type": "retraction", "doi": "10.5555/x"}]))(
+    result = make(one=saying(updates=[{"type": "retraction", "doi": "10.5555/x"}]))(
         "paper_retractions", ref=DOI
     )
-    assert told["status"] == "nothing_stated"
-    assert told["notice_of"] == [{"source": "one", "kind": "retraction", "doi": "10.5555/x"}]
+    assert result["status"] == "nothing_stated"
+    assert result["notice_of"] == [{"source": "one", "kind": "retraction", "doi": "10.5555/x"}]
 
 
 def test_a_source_whose_records_have_no_notices_is_not_asked(make: Make) -> None:
     schema = {"type": "object", "properties": {"container_title": {"type": "string"}}}
     formats = [{**manifest()["formats"][0], "output_schema": schema}]
     mute = lookup(body="unreachable", formats=formats)
-    told = make(one=saying(), mute=mute)("paper_retractions", ref=DOI)
-    assert outcomes(told) == {"one": "silent"}
+    result = make(one=saying(), mute=mute)("paper_retractions", ref=DOI)
+    assert outcomes(result) == {"one": "silent"}
     only = make(mute=mute)("paper_retractions", ref=DOI)
     assert only["error"]["code"] == "CAPABILITY_DENIED"
 
@@ -127,10 +127,10 @@ def test_a_citation_is_resolved_first(make: Make) -> None:
     answer = json.dumps({"works": [record(**WORK)]})
     roles = {"search": {"max": 50, "filters": []}}
     finding = guest(result=answer, manifest=manifest_text(hosts=[], roles=roles, contract="1.1"))
-    told = make(find=finding, one=saying(RETRACTION))(
+    result = make(find=finding, one=saying(RETRACTION))(
         "paper_retractions", ref=f"Reader, A. (2019). {WORK['title']}. Rooms 7."
     )
-    assert told["status"] == "retracted"
+    assert result["status"] == "retracted"
     assert make(one=saying())("paper_retractions", ref="desks")["error"]["code"] == "INVALID_REF"
 
 
@@ -141,10 +141,12 @@ def test_notices_that_name_the_paper_count_as_its_own_list(
     config = replace(configure("crossref"), replay_dir=EXAMPLES / "crossref")
     features = [one for one in FEATURES if one.name == "papers"]
     with closing(Toolbox(config, features=features)) as toolbox:
-        told: Raw = toolbox.call_sync("paper_retractions", {"ref": "10.5555/lamp(2021)102"}).data
-        assert (told["ok"], told["status"], told["complete"]) == (True, "retracted", True), told
-        assert {one["doi"] for one in told["statements"]} >= {"10.5555/retraction.104"}
+        result: Raw = toolbox.call_sync("paper_retractions", {"ref": "10.5555/lamp(2021)102"}).data
+        assert (result["ok"], result["status"], result["complete"]) == (True, "retracted", True), (
+            result
+        )
+        assert {one["doi"] for one in result["statements"]} >= {"10.5555/retraction.104"}
         # The notices of this work were not recorded: half an answer is no answer.
-        told = toolbox.call_sync("paper_retractions", {"ref": "10.5555/desk.2023.101"}).data
-        assert told["complete"] is False, told
-        assert told["sources"][0]["outcome"] == "failed"
+        result = toolbox.call_sync("paper_retractions", {"ref": "10.5555/desk.2023.101"}).data
+        assert result["complete"] is False, result
+        assert result["sources"][0]["outcome"] == "failed"

@@ -107,8 +107,8 @@ def test_a_filter_that_a_source_lacks_is_applied_by_the_host(search: Search) -> 
     works = says([record("Old", issued="1980"), record("New", issued="2020-05"), record("Undated")])
     result = search({"year_from": 2000}, lacking=source(works, filters=[]), empty=source())
     assert titles(result) == ["New"]
-    told = result.sources[0].to_json()
-    assert (told["outcome"], told["count"], told["left_out"]) == ("found", 1, 2)
+    payload = result.sources[0].to_json()
+    assert (payload["outcome"], payload["count"], payload["left_out"]) == ("found", 1, 2)
     assert result.sources[1].outcome == "empty"
 
 
@@ -156,10 +156,10 @@ def test_a_source_that_failed_is_never_shown_as_empty(search: Search) -> None:
         ("broken", "failed", 0),
         ("trap", "failed", 0),
     ]
-    told = {one.source: one.to_json() for one in result.sources}
-    assert told["busy"]["retry_after_seconds"] == 7
-    assert told["broken"]["code"] == "contract_violation"
-    assert "count" not in told["trap"]
+    by_source = {one.source: one.to_json() for one in result.sources}
+    assert by_source["busy"]["retry_after_seconds"] == 7
+    assert by_source["broken"]["code"] == "contract_violation"
+    assert "count" not in by_source["trap"]
     assert result.has_answer
 
 
@@ -174,7 +174,7 @@ def test_a_source_that_hangs_costs_the_others_nothing(search: Search) -> None:
     assert result.sources[1].outcome == "timeout"
 
 
-def test_a_record_that_the_contract_refuses_is_said(search: Search) -> None:
+def test_a_record_that_the_contract_refuses_is_reported(search: Search) -> None:
     result = search(one=source(says([record("A"), record("")])))
     assert titles(result) == ["A"]
     assert "1 records left out" in (result.sources[0].notice or "")
