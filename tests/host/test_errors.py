@@ -78,12 +78,12 @@ def test_the_module_docstring_draws_the_whole_tree() -> None:
 @pytest.mark.requirement("result:typed:shape")
 @pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
 def test_an_error_has_message_retryable_and_action(error: CarrelError) -> None:
-    told = error.to_dict()
-    assert told["code"] in CODES
-    assert told["message"] == str(error) != ""
-    assert told["retryable"] in (True, False)
-    assert told["action"] in CONTRACT["actions"]
-    json.dumps(told)
+    payload = error.to_dict()
+    assert payload["code"] in CODES
+    assert payload["message"] == str(error) != ""
+    assert payload["retryable"] in (True, False)
+    assert payload["action"] in CONTRACT["actions"]
+    json.dumps(payload)
 
 
 @pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)

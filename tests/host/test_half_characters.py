@@ -43,6 +43,6 @@ def test_an_identifier_that_is_no_text_is_one_items_fault(api: carrel.Carrel) ->
     assert one.problem is not None
     assert one.problem.code == "invalid_arguments"
     assert other.given == "neither"
-    told = api.call("work_lookup", {"ids": ids}).data["items"]
-    assert [item["given"] for item in told] == ["10.1000/?", "neither"]
-    assert [item["error"]["code"] for item in told] == ["invalid_arguments"] * 2
+    items = api.call("work_lookup", {"ids": ids}).data["items"]
+    assert [item["given"] for item in items] == ["10.1000/?", "neither"]
+    assert [item["error"]["code"] for item in items] == ["invalid_arguments"] * 2

@@ -71,10 +71,10 @@ def run(how: str, folder: Path) -> dict[str, Any]:
 
 
 def test_a_program_keeps_its_allocator_and_its_collector(code_folder: Path) -> None:
-    told = run("library", code_folder)
-    assert told["called"] == []
-    assert told["after"] == told["before"]
-    assert not {"mallopt", "malloc", "free"} & set(told["looked_up"])
+    report = run("library", code_folder)
+    assert report["called"] == []
+    assert report["after"] == report["before"]
+    assert not {"mallopt", "malloc", "free"} & set(report["looked_up"])
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")

@@ -11,14 +11,14 @@ from carrel.files.local_paths import without_paths, without_paths_inside
 
 def test_a_path_becomes_its_last_part(tmp_path: Path) -> None:
     deep = tmp_path / "a" / "carrel.toml"
-    for said, left in (
+    for message, left in (
         (f"cannot read {deep}: gone", "cannot read …/carrel.toml: gone"),
         (f"{deep}: pluginz: unknown key", "…/carrel.toml: pluginz: unknown key"),
         (f"write {deep.as_uri()}", "write file:///…/carrel.toml"),
         (f"'{tmp_path}/'", f"'…/{tmp_path.name}'"),
         (r"C:\\Users\\me\\carrel.toml: x", "…/carrel.toml: x"),
     ):
-        assert without_paths(said) == left
+        assert without_paths(message) == left
 
 
 def test_a_known_path_may_hold_spaces(tmp_path: Path) -> None:

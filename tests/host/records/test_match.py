@@ -96,11 +96,11 @@ def test_an_index_s_identifiers_do_not_join_works_of_two_dois(source: str) -> No
 
 def groups_of_answers(*answers: list[Work]) -> list[list[str]]:
     """Returns the publishers of each group of the answers to several identifiers."""
-    merged = group([one for told in answers for one in told], same=answers)
+    merged = group([one for answer in answers for one in answer], same=answers)
     return sorted(sorted(str(record.publisher) for record in one.records) for one in merged)
 
 
-def test_a_doi_that_only_an_index_names_is_told_and_joins_nothing() -> None:
+def test_a_doi_that_only_an_index_names_is_kept_and_joins_nothing() -> None:
     article = work("eutils", pmid="9", title="On lamps", publisher="1")
     wrong = work("openalex", pmid="9", doi="10.1000/a", publisher="2")
     other = work("crossref", doi="10.1000/a", publisher="3")

@@ -113,9 +113,9 @@ def test_a_merged_work_is_a_record_of_the_contract() -> None:
             work("crossref", doi="10.1000/a", title="A", cited_by_count=3),
         ]
     )
-    told = merged.to_json()
-    assert work_faults(RawResult(told["work"])) == []
-    assert set(told["provenance"]) <= set(FIELDS)
+    payload = merged.to_json()
+    assert work_faults(RawResult(payload["work"])) == []
+    assert set(payload["provenance"]) <= set(FIELDS)
 
 
 def test_nothing_cannot_be_merged() -> None:

@@ -86,9 +86,9 @@ def test_the_clock_is_the_server_s_whatever_the_machine_s_says(
     server, store = opened(redis_settings)
     real = time.time()
     monkeypatch.setattr(time, "time", lambda: real + 3600)
-    told = store.clock()
-    assert told is not None
-    assert abs(told - real) < 60
+    server_time = store.clock()
+    assert server_time is not None
+    assert abs(server_time - real) < 60
     server.close()
 
 
@@ -484,9 +484,9 @@ def test_a_user_of_the_access_control_list_needs_only_its_own_keys(
     assert store.increment("c", 1, limit=9, seconds=60) == 2
     assert store.keys("") == ["b", "c"]
     store.close()
-    told = examine_store(config)
-    assert "problem" not in told
-    assert told["version"]
+    report = examine_store(config)
+    assert "problem" not in report
+    assert report["version"]
     server, other = opened(redis_process.settings(username="limited", password="pw"))
     with pytest.raises(
         StateError, match="the user may not do this; allow it scripts, and the keys"
@@ -589,11 +589,15 @@ def test_the_configuration_opens_the_store_and_examines_it(
     assert other.get("a") == b"1"
     other.close()
     assert store_health(config) is None
-    told = examine_store(config)
-    assert told["where"] == redis_settings.address
-    assert (told["kind"], told["password"], told["version"][:1] > "0") == ("redis", True, True)
-    assert "problem" not in told
-    assert PASSWORD not in str(told)
+    report = examine_store(config)
+    assert report["where"] == redis_settings.address
+    assert (report["kind"], report["password"], report["version"][:1] > "0") == (
+        "redis",
+        True,
+        True,
+    )
+    assert "problem" not in report
+    assert PASSWORD not in str(report)
     assert list(tmp_path.iterdir()) == []
 
 

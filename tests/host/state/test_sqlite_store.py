@@ -73,10 +73,10 @@ def test_a_killed_process_loses_no_acknowledged_entry(path: Path, tmp_path: Path
     )
     acknowledged: set[str] = set()
     starts = iter(range(0, 10**9, 10**6))
-    for said in kill_rounds(
+    for keys in kill_rounds(
         worker, lambda _: (str(path), str(next(starts))), count=rounds(4), longest=0.2
     ):
-        acknowledged |= set(said)
+        acknowledged |= set(keys)
         store = open_at(path)
         assert acknowledged <= set(store.keys(""))
         store.close()

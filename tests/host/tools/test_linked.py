@@ -57,18 +57,18 @@ def result_of(size: int, link: LinkOffer | None = OFFER) -> Result:
 @pytest.mark.requirement("web-researcher:link-threshold")
 def test_the_threshold_is_24_kib_and_inclusive(size: int, is_linked: bool) -> None:
     keeper = Keeper()
-    told = linked(result_of(size), [keeper])
+    result = linked(result_of(size), [keeper])
     assert LINK_BYTES == 24 * 1024
-    assert (told.content is not None) is is_linked
+    assert (result.content is not None) is is_linked
     assert len(keeper.bodies) == is_linked
 
 
 def test_a_summary_and_a_link_replace_the_result() -> None:
     keeper, whole = Keeper(), result_of(30_000)
-    told = linked(whole, [keeper])
+    result = linked(whole, [keeper])
     [(uri, body)] = keeper.bodies.items()
     assert body == whole.utf8
-    assert told.data == {
+    assert result.data == {
         "resource": uri,
         "bytes": 30_000,
         "mimeType": "application/json",
@@ -77,9 +77,9 @@ def test_a_summary_and_a_link_replace_the_result() -> None:
         "linked": True,
         "sourceCount": 2,
     }
-    assert told.content is not None
-    text, link = told.content
-    assert json.loads(text["text"]) == told.data
+    assert result.content is not None
+    text, link = result.content
+    assert json.loads(text["text"]) == result.data
     assert (link["type"], link["uri"], link["size"]) == ("resource_link", uri, 30_000)
 
 
