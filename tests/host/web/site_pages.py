@@ -19,10 +19,10 @@ class SitePage:
 
     Attributes:
         html: the page.
-        kinds: of which one must be told.
+        kinds: of which one must be reported.
         has: texts that must be there.
         lacks: texts that must not be there.
-        title: that must be told.
+        title: that must be reported.
         authors: the same.
         published: the same.
     """

@@ -67,10 +67,10 @@ def serve_app(
 def test_text_that_a_script_writes_is_read(web: Web, upstream: Upstream) -> None:
     serve_app(upstream, SCRIPT + 'fetch("/data.json").then(r => r.json()).then(d => {'
               'document.querySelector("p").textContent += " Made of " + d.word + "."})')  # fmt: skip
-    told = web.read(URL)
-    assert WORDS.strip() in told["text"]
-    assert "Made of walnut." in told["text"]
-    assert told["title"] == "Desks"
+    result = web.read(URL)
+    assert WORDS.strip() in result["text"]
+    assert "Made of walnut." in result["text"]
+    assert result["title"] == "Desks"
     paths = [seen.path for seen in upstream.seen if seen.path != "/robots.txt"]
     assert paths == ["/desks", "/app.js", "/data.json"]
     assert web.read(URL)["cached"]
@@ -201,11 +201,11 @@ def test_a_page_in_a_browser_reaches_nothing_but_through_the_policy(
     web: Web, upstream: Upstream, canary: Canary, tmp_path: Path
 ) -> None:
     serve_app(upstream, escapes(canary))
-    told = web.read(URL)
-    assert "Outcomes begin here" in told["text"]
-    assert "OPEN" not in told["text"]
+    result = web.read(URL)
+    assert "Outcomes begin here" in result["text"]
+    assert "OPEN" not in result["text"]
     for name in ("loopback", "localhost", "secure", "file"):
-        assert f"{name} shut" in told["text"], told["text"]
+        assert f"{name} shut" in result["text"], result["text"]
     assert canary.seen == []
     with pytest.raises(BlockingIOError):
         canary.datagrams.recv(100)
@@ -282,9 +282,9 @@ def test_a_page_with_every_way_out_reaches_nothing_and_is_read(
     policy = aimed("img-src 'none'; report-uri PLACE/report")
     headers = [("Content-Type", "text/html"), ("Content-Security-Policy", policy)]
     upstream.on("/frame", Reply(200, headers, b"<img src=/picture.png>"))
-    told = web.read(URL)
-    assert WORDS.strip() in told["text"]
-    assert told["in_browser"] is True
+    result = web.read(URL)
+    assert WORDS.strip() in result["text"]
+    assert result["in_browser"] is True
     assert canary.seen == []
     with pytest.raises(BlockingIOError):
         canary.datagrams.recv(100)

@@ -66,10 +66,10 @@ def test_a_kept_page_never_answers_for_another_argument(
     warm.read(URL)
     for value in OTHERS[name]:
         arguments = {"url": URL, name: value}
-        told, fresh = warm.read(**arguments), open_web().read(**arguments)
-        for one in (told, fresh):
+        cached, fresh = warm.read(**arguments), open_web().read(**arguments)
+        for one in (cached, fresh):
             del one["cached"], one["age_seconds"]
-        assert told == fresh
+        assert cached == fresh
         warm.read(URL)
 
 

@@ -52,10 +52,10 @@ def test_a_cut_text_says_where_it_continues(carrel: Run) -> None:
 
 def test_json_is_the_result_of_the_tool(carrel: Run) -> None:
     code, out, _ = carrel(URL, "--json", "--section", "Lamps")
-    told = json.loads(out)
+    result = json.loads(out)
     assert code == 0
-    assert told["text"].startswith("## Lamps")
-    assert told["trust"] == "untrusted-external-content"
+    assert result["text"].startswith("## Lamps")
+    assert result["trust"] == "untrusted-external-content"
 
 
 def test_raw_is_the_source(carrel: Run) -> None:

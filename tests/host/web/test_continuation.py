@@ -85,15 +85,15 @@ def test_parts_joined_are_the_page(
         longest = PREVIEW_LENGTH if form.get("mode") == "preview" else most
         parts, start = [], 0
         while True:
-            told = web.read(url, max_length=most, **form, **{"from": start})
-            assert told["from"] == start
-            assert told["text"]
-            assert len(told["text"]) <= longest + 1
-            assert told["length"] == len(whole["text"])
-            parts.append(told["text"])
-            if "next" not in told:
+            part = web.read(url, max_length=most, **form, **{"from": start})
+            assert part["from"] == start
+            assert part["text"]
+            assert len(part["text"]) <= longest + 1
+            assert part["length"] == len(whole["text"])
+            parts.append(part["text"])
+            if "next" not in part:
                 break
-            start = told["next"]
+            start = part["next"]
         assert "".join(parts) == whole["text"]
         assert len(parts) > 1 or longest >= len(whole["text"]) - 1
     assert len(requests(upstream)) == 4
@@ -103,11 +103,11 @@ def test_parts_end_between_paragraphs(web: Web, upstream: Upstream) -> None:
     numbers = random.Random(5)
     paragraphs = [_text(numbers, 12) for _ in range(60)]
     serve(upstream, page("\n\n".join(paragraphs).encode(), media_type="text/plain"))
-    told = web.read(URL, max_length=800, **{"from": 0})
-    while "next" in told:
-        assert told["text"].endswith("\n\n")
-        told = web.read(URL, max_length=800, **{"from": told["next"]})
-        assert told["text"].split("\n\n")[0] in paragraphs
+    part = web.read(URL, max_length=800, **{"from": 0})
+    while "next" in part:
+        assert part["text"].endswith("\n\n")
+        part = web.read(URL, max_length=800, **{"from": part["next"]})
+        assert part["text"].split("\n\n")[0] in paragraphs
 
 
 def test_a_page_in_parts_has_its_outline_first(web: Web, upstream: Upstream) -> None:

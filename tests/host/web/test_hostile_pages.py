@@ -50,7 +50,7 @@ class Site:
         self._upstream.on("*", answer)
         url = f"https://example.org/{self._number}"
         try:
-            told = self.web.read(url, mode=mode, max_length=1000, **{"from": 0})
+            result = self.web.read(url, mode=mode, max_length=1000, **{"from": 0})
         except CarrelError as error:
             assert error.error_code not in {"internal", "plugin_failed", "contract_violation"}, (
                 error
@@ -58,10 +58,10 @@ class Site:
             assert error.message
             assert len(error.message) < 2000
             return error.error_code
-        assert len(told["text"]) <= 1001
+        assert len(result["text"]) <= 1001
         if mode == "full":
-            assert hidden_in(json.dumps(told, ensure_ascii=False)) == []
-        return str(told["text"])
+            assert hidden_in(json.dumps(result, ensure_ascii=False)) == []
+        return str(result["text"])
 
 
 @pytest.fixture(scope="module")

@@ -28,35 +28,35 @@ def words(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", unescape(text)))
 
 
-def check_removed(case: Case, told: str) -> None:
-    assert hidden_in(told) == []
-    assert not SELECTORS & set(map(ord, told))
+def check_removed(case: Case, output: str) -> None:
+    assert hidden_in(output) == []
+    assert not SELECTORS & set(map(ord, output))
     if case.kind != "invisible characters":
-        assert words(case.text) not in words(told)
+        assert words(case.text) not in words(output)
 
 
 @pytest.mark.parametrize("case", [pytest.param(one, id=f"{one.kind}: {one.name}") for one in CASES])
 def test_a_case_has_its_outcome(web: Web, upstream: Upstream, case: Case) -> None:
     serve(upstream, page(case.page.encode(), media_type=case.media_type))
-    told = web.read(URL, links=True)
-    everything = json.dumps({**told, "url": ""}, ensure_ascii=False)
-    assert words(WORDS) in words(told["text"]), "the page's own words stay"
+    result = web.read(URL, links=True)
+    everything = json.dumps({**result, "url": ""}, ensure_ascii=False)
+    assert words(WORDS) in words(result["text"]), "the page's own words stay"
     if case.outcome == "removed":
         check_removed(case, everything)
     elif case.outcome == "marked":
-        marks = told["addresses_model"]
+        marks = result["addresses_model"]
         assert marks
         first = marks[0]
-        assert first["text"].split()[0] in told["text"][first["from"] :][:200]
-        assert words(visible(case.text)) in words(told["text"])
+        assert first["text"].split()[0] in result["text"][first["from"] :][:200]
+        assert words(visible(case.text)) in words(result["text"])
     elif case.outcome == "noted":
-        links = told.get("suspect_links", [])
+        links = result.get("suspect_links", [])
         assert len(links) == bool(case.note)
         assert all(case.note in one["notes"] for one in links)
-        assert "script:" not in json.dumps(told.get("links", []))
+        assert "script:" not in json.dumps(result.get("links", []))
     else:
-        assert words(re.sub(r"<style>.*?</style>|<[^>]*>", " ", case.text)) in words(told["text"])
-        assert "addresses_model" not in told
+        assert words(re.sub(r"<style>.*?</style>|<[^>]*>", " ", case.text)) in words(result["text"])
+        assert "addresses_model" not in result
 
 
 def test_the_corpus_has_many_cases_of_several_classes() -> None:

@@ -12,8 +12,8 @@ PAGE = "https://example.org/a/b"
 
 
 def link(href: str, text: str = "here") -> dict[str, Any] | None:
-    told = page_links({"links": [{"href": href, "text": text}]}, PAGE, wanted=True)
-    return told["links"][0] if "links" in told else None
+    fields = page_links({"links": [{"href": href, "text": text}]}, PAGE, wanted=True)
+    return fields["links"][0] if "links" in fields else None
 
 
 def notes(href: str, text: str = "here") -> list[str]:
@@ -25,8 +25,8 @@ def notes(href: str, text: str = "here") -> list[str]:
 class TestHosts:
     def test_hosts_are_counted_most_first(self) -> None:
         document = {"links": [{"href": "/x"}, {"href": "c"}, {"href": "https://other.example/"}]}
-        told = page_links(document, PAGE, wanted=False)
-        assert told == {
+        fields = page_links(document, PAGE, wanted=False)
+        assert fields == {
             "link_hosts": [
                 {"host": "example.org", "links": 2}, {"host": "other.example", "links": 1}
             ]
@@ -92,8 +92,8 @@ class TestPretence:
     )
     def test_a_host_that_pretends_is_noted(self, href: str, note: str) -> None:
         assert note in notes(href)
-        told = page_links({"links": [{"href": href}]}, PAGE, wanted=False)
-        assert note in told["suspect_links"][0]["notes"]
+        fields = page_links({"links": [{"href": href}]}, PAGE, wanted=False)
+        assert note in fields["suspect_links"][0]["notes"]
 
     def test_a_host_of_another_script_is_shown_in_ascii_and_not_called_alike(self) -> None:
         assert shown_host("b\u00fccher.example") == ("xn--bcher-kva.example", ["other_letters"])

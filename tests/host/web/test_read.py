@@ -63,21 +63,21 @@ class TestAnswer:
     @pytest.mark.requirement("sandbox:parse:web-pages")
     def test_a_page_is_its_text_with_its_citation(self, web: Web, upstream: Upstream) -> None:
         serve(upstream, page())
-        told = web.read("http://example.org/desks#walls")
-        assert told["url"] == URL
-        assert told["content_type"] == "html"
-        assert told["trust"] == "untrusted-external-content"
-        assert told["quality"] == "complete"
-        assert told["text"].startswith("# On walled desks")
-        assert not told["truncated"]
-        assert told["identifiers"]["doi"] == "10.5555/desks"
-        assert told["size_category"] == "small"
-        assert told["metadata"]["authors"] == ["Ada Green", "Bo Brown"]
-        assert told["metadata"]["published"] == "2021-06-05"
-        assert told["metadata"]["site"] == "The Desk Review"
-        assert {"name": "doi", "value": "10.5555/desks"} in told["structured_data"]["citation"]
-        assert "open_graph" in told["structured_data"]
-        cited = told["citation"]
+        result = web.read("http://example.org/desks#walls")
+        assert result["url"] == URL
+        assert result["content_type"] == "html"
+        assert result["trust"] == "untrusted-external-content"
+        assert result["quality"] == "complete"
+        assert result["text"].startswith("# On walled desks")
+        assert not result["truncated"]
+        assert result["identifiers"]["doi"] == "10.5555/desks"
+        assert result["size_category"] == "small"
+        assert result["metadata"]["authors"] == ["Ada Green", "Bo Brown"]
+        assert result["metadata"]["published"] == "2021-06-05"
+        assert result["metadata"]["site"] == "The Desk Review"
+        assert {"name": "doi", "value": "10.5555/desks"} in result["structured_data"]["citation"]
+        assert "open_graph" in result["structured_data"]
+        cited = result["citation"]
         assert cited["apa"] == (
             f"Green, A., & Brown, B. (2021, June 5). On walled desks. The Desk Review. {URL}"
         )
@@ -91,9 +91,9 @@ class TestAnswer:
         self, web: Web, upstream: Upstream
     ) -> None:
         serve(upstream, page(WORDS.encode(), media_type="text/plain"))
-        told = web.read(URL)
-        assert told["content_type"] == "text"
-        assert told["citation"]["apa"] == f"{URL}. (n.d.). example.org. {URL}"
+        result = web.read(URL)
+        assert result["content_type"] == "text"
+        assert result["citation"]["apa"] == f"{URL}. (n.d.). example.org. {URL}"
 
     def test_a_long_page_is_read_in_parts_between_paragraphs(
         self, web: Web, upstream: Upstream
@@ -104,11 +104,11 @@ class TestAnswer:
         assert first["truncated"]
         parts, start = [], 0
         while True:
-            told = web.read(URL, max_length=1200, **{"from": start})
-            parts.append(told["text"])
-            if "next" not in told:
+            part = web.read(URL, max_length=1200, **{"from": start})
+            parts.append(part["text"])
+            if "next" not in part:
                 break
-            start = told["next"]
+            start = part["next"]
         assert len(parts) == 3
         assert "\n".join(parts).split() == web.read(URL)["text"].split()
         section = web.read(URL, section="Lamps")
@@ -119,21 +119,21 @@ class TestAnswer:
     def test_a_preview_is_the_beginning(self, web: Web, upstream: Upstream) -> None:
         body = PAGE.replace(b"</article>", (f"<p>{WORDS}</p>" * 20).encode() + b"</article>")
         serve(upstream, page(body))
-        told = web.read(URL, mode="preview", max_length=100_000)
-        assert "outline" not in told
-        assert len(told["text"]) <= 5000
-        assert told["truncated"]
+        preview = web.read(URL, mode="preview", max_length=100_000)
+        assert "outline" not in preview
+        assert len(preview["text"]) <= 5000
+        assert preview["truncated"]
 
     def test_raw_is_the_source_as_it_came(self, web: Web, upstream: Upstream) -> None:
         serve(
             upstream,
             page("<p>gr\u00fcn</p>".encode("iso-8859-1"), 200, "text/html;charset=ISO-8859-1"),
         )
-        told = web.read(URL, mode="raw")
-        assert told["text"] == "<p>gr\u00fcn</p>"
-        assert told["raw"]
-        assert told["content_type"] == "text/html;charset=ISO-8859-1"
-        assert "metadata" not in told
+        result = web.read(URL, mode="raw")
+        assert result["text"] == "<p>gr\u00fcn</p>"
+        assert result["raw"]
+        assert result["content_type"] == "text/html;charset=ISO-8859-1"
+        assert "metadata" not in result
         with pytest.raises(ArgumentError, match="section"):
             web.read(URL, mode="raw", section="x")
 
@@ -302,16 +302,17 @@ class TestCache:
     def test_calls_at_once_request_a_page_once(self, web: Web, upstream: Upstream) -> None:
         hold = threading.Event()
         serve(upstream, replace(page(), hold=hold))
-        told: list[bool] = []
+        cached: list[bool] = []
         threads = [
-            threading.Thread(target=lambda: told.append(web.read(URL)["cached"])) for _ in range(4)
+            threading.Thread(target=lambda: cached.append(web.read(URL)["cached"]))
+            for _ in range(4)
         ]
         for thread in threads:
             thread.start()
         hold.set()
         for thread in threads:
             thread.join()
-        assert sorted(told) == [False, True, True, True]
+        assert sorted(cached) == [False, True, True, True]
         assert requests(upstream) == ["/desks"]
 
 
@@ -358,11 +359,11 @@ def test_a_hostile_page_is_one_error_or_text(
 ) -> None:
     serve(upstream, HOSTILE[name])
     try:
-        told = web.read(URL, mode=mode, max_length=1000)
+        result = web.read(URL, mode=mode, max_length=1000)
     except CarrelError as error:
         assert error.error_code not in {"internal", "plugin_failed", "contract_violation"}
         assert error.message
     else:
-        assert len(told["text"]) <= 1001
+        assert len(result["text"]) <= 1001
     serve(upstream, page())
     assert web.read(URL + "/next")["quality"] == "complete"

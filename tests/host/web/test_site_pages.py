@@ -16,15 +16,15 @@ from .test_read import URL, error_of, page, serve
 def test_a_page_is_its_content(web: Web, upstream: Upstream, name: str) -> None:
     case = PAGES[name]
     serve(upstream, page(case.html.encode()))
-    told = web.read(URL)
-    assert told["quality"] == "complete"
+    result = web.read(URL)
+    assert result["quality"] == "complete"
     if case.kinds:
-        assert told["kind"] in case.kinds
+        assert result["kind"] in case.kinds
     for text in case.has:
-        assert text in told["text"]
+        assert text in result["text"]
     for text in case.lacks:
-        assert text not in told["text"]
-    facts = told["metadata"]
+        assert text not in result["text"]
+    facts = result["metadata"]
     assert facts["title"]
     if case.title:
         assert facts["title"] == case.title

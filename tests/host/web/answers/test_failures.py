@@ -70,10 +70,10 @@ CASES: list[tuple[str, CarrelError, str, str, bool]] = [
 def test_a_failure_has_one_kind_and_what_to_do(
     error: CarrelError, kind: str, action: str, retryable: bool
 ) -> None:
-    told = web_failure(error)
-    assert (told.kind, told.action, told.retryable) == (kind, action, retryable)
-    assert told.kind in KINDS
-    assert told.action in ACTIONS
+    failure = web_failure(error)
+    assert (failure.kind, failure.action, failure.retryable) == (kind, action, retryable)
+    assert failure.kind in KINDS
+    assert failure.action in ACTIONS
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_of_several_failures_the_gravest_kind_is_reported() -> None:
         web_failure(source("rate_limited")),
         web_failure(source("upstream_unavailable")),
     ]
-    told = gravest(failures)
-    assert told is not None
-    assert told.kind == "rate_limited"
+    failure = gravest(failures)
+    assert failure is not None
+    assert failure.kind == "rate_limited"
     assert gravest([]) is None

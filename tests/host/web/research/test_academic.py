@@ -53,8 +53,8 @@ def broken() -> Guest:
 
 def knowing_copies(doi: str) -> Guest:
     record = work(doi, open_copies=[{"url": FREE, "kind": "pdf"}])
-    told = {"works": [{"id": {"type": "doi", "id": doi}, "work": record}], "not_found": []}
-    return role_guest({"role:open_copies": json.dumps(told)}, roles=COPIES)
+    payload = {"works": [{"id": {"type": "doi", "id": doi}, "work": record}], "not_found": []}
+    return role_guest({"role:open_copies": json.dumps(payload)}, roles=COPIES)
 
 
 @pytest.fixture
@@ -99,8 +99,8 @@ class TestPapers:
             ),
             doaj=searching(work()),
         )
-        told = run(search)
-        [paper] = told["papers"]
+        result = run(search)
+        [paper] = result["papers"]
         assert paper["authors"] == ["Ada Green", "Desk Group"]
         assert (paper["journal"], paper["year"], paper["citation_count"]) == (
             "Desk Review",
@@ -111,9 +111,9 @@ class TestPapers:
         assert len(paper["abstract"]) <= 500
         assert paper["open_access"] is True
         assert paper["is_in_doaj"] is True
-        assert (told["result_count"], told["source"]) == (1, "router")
-        assert told["trust"] == "untrusted-external-content"
-        assert "hints" not in told
+        assert (result["result_count"], result["source"]) == (1, "router")
+        assert result["trust"] == "untrusted-external-content"
+        assert "hints" not in result
 
     @pytest.mark.requirement("web-researcher:academic-always")
     def test_a_paper_always_has_title_url_and_source(self, opened: Opened) -> None:
@@ -130,20 +130,20 @@ class TestPapers:
 
     @pytest.mark.requirement("web-researcher:academic-abstract")
     def test_a_long_abstract_ends_at_a_word(self) -> None:
-        told = shortened("desk " * 200)
-        assert len(told) <= 500
-        assert told.endswith("desk…")
+        abstract = shortened("desk " * 200)
+        assert len(abstract) <= 500
+        assert abstract.endswith("desk…")
 
     def test_pubmed_is_the_provider_of_eutils(self, opened: Opened) -> None:
         search = opened(eutils=searching(work()), crossref=searching())
-        told = run(search, provider="pubmed")
-        assert (told["source"], told["papers"][0]["source"]) == ("pubmed", "pubmed")
+        result = run(search, provider="pubmed")
+        assert (result["source"], result["papers"][0]["source"]) == ("pubmed", "pubmed")
 
     @pytest.mark.requirement("web-researcher:academic-sort")
     def test_papers_are_sorted_by_date_on_request(self, opened: Opened) -> None:
         works = [work(f"10.5555/{year}", issued=str(year)) for year in (2001, 2021, 2011)]
-        told = run(opened(crossref=searching(*works)), sort_by="date")
-        assert [one["year"] for one in told["papers"]] == [2021, 2011, 2001]
+        result = run(opened(crossref=searching(*works)), sort_by="date")
+        assert [one["year"] for one in result["papers"]] == [2021, 2011, 2001]
 
     @pytest.mark.parametrize(
         ("source", "doi"),
@@ -217,9 +217,9 @@ class TestProviders:
         self, opened: Opened
     ) -> None:
         web = FakeWeb({"https://arxiv.org/pdf/1.pdf": "x", "https://www.nature.com/y": "y"})
-        told = run(opened(web, crossref=broken()))
-        assert told["source"] == "web_search"
-        assert told["papers"][0]["pdf_url"] == "https://arxiv.org/pdf/1.pdf"
+        result = run(opened(web, crossref=broken()))
+        assert result["source"] == "web_search"
+        assert result["papers"][0]["pdf_url"] == "https://arxiv.org/pdf/1.pdf"
         assert "arxiv.org" in web.searches[0]["sites"]
 
     def test_the_web_is_searched_on_the_site_of_a_source(self, opened: Opened) -> None:
@@ -229,8 +229,8 @@ class TestProviders:
 
     def test_a_web_engine_may_be_the_provider(self, opened: Opened) -> None:
         web = FakeWeb({"https://arxiv.org/abs/1": "x"})
-        told = run(opened(web, crossref=searching(work())), provider="brave")
-        assert (told["source"], web.searches[0]["provider"]) == ("web_search", "brave")
+        result = run(opened(web, crossref=searching(work())), provider="brave")
+        assert (result["source"], web.searches[0]["provider"]) == ("web_search", "brave")
 
     def test_without_any_source_the_reason_is_the_error(self, opened: Opened) -> None:
         with pytest.raises(PaperError):
@@ -244,11 +244,11 @@ class TestProviders:
 class TestHints:
     @pytest.mark.requirement("web-researcher:academic-hints")
     def test_nothing_found_with_filters_names_them(self, opened: Opened) -> None:
-        told = run(opened(crossref=searching()), year_from=2020, open_access=True)
-        assert told["papers"] == []
-        assert told["hints"]["reason"] == "filters_too_restrictive"
-        assert told["hints"]["filters_applied"] == {"year_from": 2020, "open_access": True}
-        assert told["hints"]["suggested_actions"] == [
+        result = run(opened(crossref=searching()), year_from=2020, open_access=True)
+        assert result["papers"] == []
+        assert result["hints"]["reason"] == "filters_too_restrictive"
+        assert result["hints"]["filters_applied"] == {"year_from": 2020, "open_access": True}
+        assert result["hints"]["suggested_actions"] == [
             {"action": "remove_filter", "filter": "year_from"},
             {"action": "remove_filter", "filter": "open_access"},
         ]

@@ -38,12 +38,12 @@ RETRACTION = {"type": "retraction", "doi": "10.5555/notice.1", "date": "2021-05-
 
 def knowing(*found: Raw, works: list[Raw] | None = None) -> Guest:
     """Returns a source that has `WORK` and not `GONE`, and that finds works."""
-    told = {
+    payload = {
         "works": [{"id": {"type": "doi", "id": DOI}, "work": one} for one in found],
         "not_found": [{"type": "doi", "id": GONE}],
     }
     return role_guest(
-        {"lookup": json.dumps(told), "role:search": json.dumps({"works": works or []})},
+        {"lookup": json.dumps(payload), "role:search": json.dumps({"works": works or []})},
         lookup={"identifiers": ["doi"], "batch": 10},
         roles={"search": {"max": 50, "filters": []}},
     )
@@ -95,33 +95,33 @@ class TestIdentifiers:
     def test_a_doi_that_a_source_has_is_confirmed(
         self, opened: Opened, citation: str, kind: str
     ) -> None:
-        told = verify(opened(one=knowing(WORK)), citation)
-        assert (told["input_type"], told["exists"]) == (kind, True)
-        assert (told["verification_status"], told["match_confidence"]) == ("confirmed", "high")
-        assert told["matched_record"]["title"] == WORK["title"]
-        assert "retraction_status" not in told
-        assert told["claim_check_skipped"] is True
-        assert told["trust"] == "untrusted-external-content"
+        result = verify(opened(one=knowing(WORK)), citation)
+        assert (result["input_type"], result["exists"]) == (kind, True)
+        assert (result["verification_status"], result["match_confidence"]) == ("confirmed", "high")
+        assert result["matched_record"]["title"] == WORK["title"]
+        assert "retraction_status" not in result
+        assert result["claim_check_skipped"] is True
+        assert result["trust"] == "untrusted-external-content"
 
     def test_a_doi_that_no_source_has_is_not_found(self, opened: Opened) -> None:
-        told = verify(opened(one=knowing(WORK)), GONE)
-        assert (told["exists"], told["verification_status"]) == (False, "not_found")
-        assert told["match_confidence"] == "none"
+        result = verify(opened(one=knowing(WORK)), GONE)
+        assert (result["exists"], result["verification_status"]) == (False, "not_found")
+        assert result["match_confidence"] == "none"
 
     @pytest.mark.requirement("web:evidence:silence")
     def test_a_doi_is_uncertain_where_a_source_did_not_answer(self, opened: Opened) -> None:
-        told = verify(opened(one=knowing(WORK), two=broken()), GONE)
-        assert told["verification_status"] == "uncertain"
-        assert "not every source answered" in told["reason"]
+        result = verify(opened(one=knowing(WORK), two=broken()), GONE)
+        assert result["verification_status"] == "uncertain"
+        assert "not every source answered" in result["reason"]
 
     def test_another_title_beside_a_doi_is_a_mismatch(self, opened: Opened) -> None:
-        told = verify(opened(one=knowing(WORK)), f"Brown, B. Volcanoes of the north. {DOI}")
-        assert told["title_match"] == "mismatch"
-        assert told["exists"] is True  # the work is there; it is another one
-        assert told["match_confidence"] == "low"
+        result = verify(opened(one=knowing(WORK)), f"Brown, B. Volcanoes of the north. {DOI}")
+        assert result["title_match"] == "mismatch"
+        assert result["exists"] is True  # the work is there; it is another one
+        assert result["match_confidence"] == "low"
         title = "the identifier is that of another title: On walled desks and their lamps"
-        assert told["reason"] == title
-        assert title in told["provenance"]
+        assert result["reason"] == title
+        assert title in result["provenance"]
 
     @pytest.mark.parametrize(
         ("text", "differs"),
@@ -134,19 +134,19 @@ class TestIdentifiers:
             ("On walled desks and their lamps 20201", None),
         ],
     )
-    def test_another_year_beside_a_doi_is_told_and_no_verdict(
+    def test_another_year_beside_a_doi_is_reported_and_no_verdict(
         self, opened: Opened, text: str, differs: str | None
     ) -> None:
-        told = verify(opened(one=knowing(WORK)), f"{text} https://doi.org/{DOI}")
+        result = verify(opened(one=knowing(WORK)), f"{text} https://doi.org/{DOI}")
         reason = f"the citation has the year {differs}, the record 2020" if differs else None
-        assert told.get("reason") == reason
-        assert (told["verification_status"], told["match_confidence"]) == ("confirmed", "high")
-        assert told["title_match"] == "match"
+        assert result.get("reason") == reason
+        assert (result["verification_status"], result["match_confidence"]) == ("confirmed", "high")
+        assert result["title_match"] == "match"
 
     @pytest.mark.requirement("web-researcher:verify-notice")
     def test_a_retraction_is_reported_with_its_notice(self, opened: Opened) -> None:
-        told = verify(opened(one=knowing({**WORK, "updated_by": [RETRACTION]})), DOI)
-        assert told["retraction_status"] == {
+        result = verify(opened(one=knowing({**WORK, "updated_by": [RETRACTION]})), DOI)
+        assert result["retraction_status"] == {
             "retracted": True,
             "kind": "retraction",
             "date": "2021-05-01",
@@ -160,51 +160,51 @@ class TestReferences:
 
     @pytest.mark.requirement("web-researcher:verify-match:record")
     def test_a_reference_that_one_work_matches_is_confirmed(self, opened: Opened) -> None:
-        told = verify(opened(one=knowing(WORK, works=[WORK])), self.REFERENCE)
-        assert (told["input_type"], told["verification_status"]) == ("reference", "confirmed")
-        assert told["matched_record"]["doi"] == DOI
+        result = verify(opened(one=knowing(WORK, works=[WORK])), self.REFERENCE)
+        assert (result["input_type"], result["verification_status"]) == ("reference", "confirmed")
+        assert result["matched_record"]["doi"] == DOI
 
     @pytest.mark.requirement("web-researcher:verify-match:possible")
     def test_a_work_that_only_resembles_is_a_possible_match(self, opened: Opened) -> None:
         reference = "Brown, B. (1987). On walled desks and their lamps. Other Press."
-        told = verify(opened(one=knowing(WORK, works=[WORK])), reference)
-        assert (told["exists"], told["verification_status"]) == (False, "uncertain")
-        assert told["match_confidence"] in {"low", "medium"}
-        assert "matched_record" not in told
-        assert told["possible_match"]["doi"] == DOI
+        result = verify(opened(one=knowing(WORK, works=[WORK])), reference)
+        assert (result["exists"], result["verification_status"]) == (False, "uncertain")
+        assert result["match_confidence"] in {"low", "medium"}
+        assert "matched_record" not in result
+        assert result["possible_match"]["doi"] == DOI
 
     def test_a_reference_that_nothing_matches_is_not_found(self, opened: Opened) -> None:
-        told = verify(opened(one=knowing()), "Nobody, N. (2031). A work that was never written.")
-        assert told["verification_status"] == "not_found"
+        result = verify(opened(one=knowing()), "Nobody, N. (2031). A work that was never written.")
+        assert result["verification_status"] == "not_found"
 
     def test_a_reference_is_uncertain_where_no_source_answered(self, opened: Opened) -> None:
-        told = verify(opened(one=broken()), self.REFERENCE)
-        assert told["verification_status"] == "uncertain"
-        assert "no answer from one" in told["provenance"]
+        result = verify(opened(one=broken()), self.REFERENCE)
+        assert result["verification_status"] == "uncertain"
+        assert "no answer from one" in result["provenance"]
 
 
 class TestAddresses:
     URL = "https://example.org/desks"
 
     def test_a_page_that_answers_is_confirmed(self, opened: Opened) -> None:
-        told = verify(opened(FakeWeb({self.URL: "Walls."}), one=knowing()), self.URL)
-        assert (told["input_type"], told["exists"], told["http_status"]) == ("url", True, 200)
+        result = verify(opened(FakeWeb({self.URL: "Walls."}), one=knowing()), self.URL)
+        assert (result["input_type"], result["exists"], result["http_status"]) == ("url", True, 200)
 
     def test_a_page_that_is_not_there_is_not_found(self, opened: Opened) -> None:
-        told = verify(opened(FakeWeb(), one=knowing()), self.URL)
-        assert told["verification_status"] == "not_found"
+        result = verify(opened(FakeWeb(), one=knowing()), self.URL)
+        assert result["verification_status"] == "not_found"
 
     def test_a_page_that_refuses_programs_is_uncertain(self, opened: Opened) -> None:
         refused = SourceError(
             "invalid_document", "no", plugin="", tool="web_read", extra={"status": 403}
         )
-        told = verify(opened(FakeWeb({self.URL: refused}), one=knowing()), self.URL)
-        assert (told["verification_status"], told["http_status"]) == ("uncertain", 403)
+        result = verify(opened(FakeWeb({self.URL: refused}), one=knowing()), self.URL)
+        assert (result["verification_status"], result["http_status"]) == ("uncertain", 403)
 
-    def test_without_a_grant_nothing_is_said_of_a_page(self, opened: Opened) -> None:
-        told = verify(opened(one=knowing()), self.URL)
-        assert told["verification_status"] == "uncertain"
-        assert "web.hosts" in told["reason"]
+    def test_without_a_grant_nothing_is_claimed_of_a_page(self, opened: Opened) -> None:
+        result = verify(opened(one=knowing()), self.URL)
+        assert result["verification_status"] == "uncertain"
+        assert "web.hosts" in result["reason"]
 
 
 class TestClaims:
@@ -212,22 +212,22 @@ class TestClaims:
     def test_the_sentences_of_a_page_are_the_evidence(self, opened: Opened) -> None:
         url = "https://example.org/desks"
         web = FakeWeb({url: "Walls do not keep noise out. Rain fell."})
-        told = verify(opened(web, one=knowing()), url, "walls keep noise out")
-        assert told["claim_support"] == "addressed"
-        assert told["claim_evidence"] == ["Walls do not keep noise out."]
-        assert told["contrast_signal"] is True
-        assert told["claim_source_url"] == url
+        result = verify(opened(web, one=knowing()), url, "walls keep noise out")
+        assert result["claim_support"] == "addressed"
+        assert result["claim_evidence"] == ["Walls do not keep noise out."]
+        assert result["contrast_signal"] is True
+        assert result["claim_source_url"] == url
 
     def test_the_abstract_is_read_where_there_is_no_text(self, opened: Opened) -> None:
-        told = verify(opened(one=knowing(WORK)), DOI, "walls keep noise from readers")
-        assert told["claim_support"] == "addressed"
-        assert "the claim was compared with the abstract only" in told["provenance"]
+        result = verify(opened(one=knowing(WORK)), DOI, "walls keep noise from readers")
+        assert result["claim_support"] == "addressed"
+        assert "the claim was compared with the abstract only" in result["provenance"]
 
     @pytest.mark.requirement("web-researcher:verify-claim:silent")
     def test_a_source_that_cannot_be_read_says_nothing(self, opened: Opened) -> None:
-        told = verify(opened(one=knowing()), GONE, "walls")
-        assert told["claim_support"] == "source_unavailable"
-        assert not any("verdict" in str(one) for one in told.values())
+        result = verify(opened(one=knowing()), GONE, "walls")
+        assert result["claim_support"] == "source_unavailable"
+        assert not any("verdict" in str(one) for one in result.values())
 
 
 class TestTitles:
@@ -280,17 +280,17 @@ class TestAudits:
         assert read_entries("[]", "auto") == ([], "csl-json", [])
 
     def test_an_identifier_of_another_work_has_no_flag_and_is_not_ok(self, opened: Opened) -> None:
-        told = self.audit(
+        report = self.audit(
             opened(one=knowing(WORK)),
             {"doi": DOI, "title": "Volcanoes of the north", "date": "1999-05"},
             {"doi": DOI, "title": WORK["title"], "date": "2019"},
             {"doi": DOI, "title": WORK["title"], "date": "2020-07-01"},
             {"doi": DOI},
         )
-        assert [one["flags"] for one in told["entries"]] == [[], [], [], []]
-        assert told["summary"]["ok"] == 3
+        assert [one["flags"] for one in report["entries"]] == [[], [], [], []]
+        assert report["summary"]["ok"] == 3
         year = "the citation has the year {}, the record 2020"
-        assert [one.get("reason") for one in told["entries"]] == [
+        assert [one.get("reason") for one in report["entries"]] == [
             f"the identifier is that of another title: {WORK['title']}; {year.format(1999)}",
             year.format(2019),
             None,
@@ -303,7 +303,7 @@ class TestAudits:
         robots = SourceError("denied", "robots", plugin="", tool="web_read")
         web = FakeWeb({refused: robots, "https://example.org/rain": "Rain fell on hills."})
         verifier = opened(web, one=knowing({**WORK, "updated_by": [RETRACTION]}))
-        told = self.audit(
+        report = self.audit(
             verifier,
             {"doi": DOI, "title": WORK["title"]},
             {"url": dead},
@@ -313,7 +313,7 @@ class TestAudits:
             {"url": refused},
             {"url": "https://example.org/rain"},
         )
-        assert [one["flags"] for one in told["entries"]] == [
+        assert [one["flags"] for one in report["entries"]] == [
             ["retracted"],
             ["dead_link"],
             ["not_found"],
@@ -322,7 +322,7 @@ class TestAudits:
             ["unchecked"],
             [],
         ]
-        assert told["summary"] == {
+        assert report["summary"] == {
             "total": 7,
             "retracted": 1,
             "dead_link": 1,
@@ -331,32 +331,34 @@ class TestAudits:
             "mischaracterized": 1,
             "ok": 1,
         }
-        assert set(FLAGS) == set(told["summary"]) - {"total", "ok"}
-        assert told["entries"][1]["link_live"] is False
-        assert told["trust"] == "untrusted-external-content"
+        assert set(FLAGS) == set(report["summary"]) - {"total", "ok"}
+        assert report["entries"][1]["link_live"] is False
+        assert report["trust"] == "untrusted-external-content"
 
     def test_a_doi_is_unchecked_and_not_missing_where_a_source_is_silent(
         self, opened: Opened
     ) -> None:
-        told = self.audit(opened(one=knowing(), two=broken()), {"doi": GONE})
-        assert told["entries"][0]["flags"] == ["unchecked"]
-        assert "exists" not in told["entries"][0]
+        report = self.audit(opened(one=knowing(), two=broken()), {"doi": GONE})
+        assert report["entries"][0]["flags"] == ["unchecked"]
+        assert "exists" not in report["entries"][0]
 
     @pytest.mark.requirement("web-researcher:audit-most")
     def test_entries_beyond_two_hundred_are_counted(self, opened: Opened) -> None:
         entries = [{"title": ""} for _ in range(203)]
-        told = self.audit(opened(one=knowing()), *entries)
+        report = self.audit(opened(one=knowing()), *entries)
         assert MAX_ENTRIES == 200
-        assert (told["entry_count"], told["skipped"]) == (200, 3)
-        assert "the other 3" in told["skipped_note"]
+        assert (report["entry_count"], report["skipped"]) == (200, 3)
+        assert "the other 3" in report["skipped_note"]
 
     def test_entries_keep_their_order(self, opened: Opened) -> None:
-        told = self.audit(opened(one=knowing(WORK)), *({"title": f"t{n}"} for n in range(12)))
-        assert [one["title"] for one in told["entries"]] == [f"t{n}" for n in range(12)]
+        report = self.audit(opened(one=knowing(WORK)), *({"title": f"t{n}"} for n in range(12)))
+        assert [one["title"] for one in report["entries"]] == [f"t{n}" for n in range(12)]
 
     def test_two_hundred_identifiers_are_looked_up(self, opened: Opened) -> None:
-        told = self.audit(opened(one=knowing(WORK)), *({"doi": f"10.5555/{n}"} for n in range(200)))
-        assert told["summary"]["total"] == 200
+        report = self.audit(
+            opened(one=knowing(WORK)), *({"doi": f"10.5555/{n}"} for n in range(200))
+        )
+        assert report["summary"]["total"] == 200
 
 
 BOOK: Raw = {
@@ -371,9 +373,9 @@ BOOK: Raw = {
 def library(*, has: bool = True) -> Guest:
     """Returns a source that looks up books by ISBN, and finds no work by its words."""
     one = {"type": "isbn", "id": "9780000000002"}
-    told = {"works": [{"id": one, "work": BOOK}], "not_found": []}
+    payload = {"works": [{"id": one, "work": BOOK}], "not_found": []}
     return role_guest(
-        {"lookup": json.dumps(told if has else {"works": [], "not_found": [one]}),
+        {"lookup": json.dumps(payload if has else {"works": [], "not_found": [one]}),
          "role:search": json.dumps({"works": []})},
         lookup={"identifiers": ["isbn"], "batch": 10},
         roles={"search": {"max": 50, "filters": []}},
@@ -385,16 +387,16 @@ class TestBooks:
 
     def entry(self, verifier: CitationVerifier, text: str) -> Raw:
         entries, _, _ = read_entries(text, "bibtex")
-        [told] = audit(entries, "bibliography", verifier, call())["entries"]
-        return dict(told)
+        [entry] = audit(entries, "bibliography", verifier, call())["entries"]
+        return dict(entry)
 
     @pytest.mark.parametrize(
         "isbn", ["9780000000002", "978-0-00-000000-2", "0-00-000000-0", "1234, 978-0-00-000000-2"]
     )
     @pytest.mark.parametrize("title", ["The book of walls", ""])
     def test_a_book_is_looked_up_by_its_isbn(self, opened: Opened, isbn: str, title: str) -> None:
-        told = self.entry(opened(books=library()), self.BIBTEX.format(title, isbn))
-        assert (told["exists"], told["flags"]) == (True, [])
+        entry = self.entry(opened(books=library()), self.BIBTEX.format(title, isbn))
+        assert (entry["exists"], entry["flags"]) == (True, [])
 
     def test_another_title_beside_an_isbn_is_a_mismatch(self, opened: Opened) -> None:
         text = self.BIBTEX.format("Volcanoes of the north", "9780000000002")

@@ -44,8 +44,8 @@ def test_a_citation_is_verified_though_the_toolset_is_off(carrel: Run) -> None:
 
 def test_json_is_the_result_of_the_tool(carrel: Run) -> None:
     _, out, _ = carrel("web", "research", "verify", DOI, "--json", "--claim", "desks")
-    told = json.loads(out)
-    assert (told["verification_status"], told["claim"]) == ("confirmed", "desks")
+    result = json.loads(out)
+    assert (result["verification_status"], result["claim"]) == ("confirmed", "desks")
 
 
 def test_an_audit_lists_entries_with_flags(carrel: Run, tmp_path: Path) -> None:

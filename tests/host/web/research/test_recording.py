@@ -34,11 +34,11 @@ def configuration(tmp_path: Path, code_folder: Path) -> Config:
         manifest=manifest_text(hosts=[], lookup={"identifiers": ["doi"], "batch": 10}),
     )
     roles = {"references": {"identifiers": ["doi"], "max": 50}}
-    told = links(
+    references = links(
         paper("10.5555/<1>", title="Cited <1>"), paper(ids={"s2": "f" * 40}, title="Not published")
     )
     lists = guest(
-        result=json.dumps(told), manifest=manifest_text(hosts=[], roles=roles, contract="1.1")
+        result=json.dumps(references), manifest=manifest_text(hosts=[], roles=roles, contract="1.1")
     )
     plugins = []
     for name, made in {"crossref": knows, "semanticscholar": lists}.items():
@@ -77,8 +77,8 @@ def open_toolbox(configuration: Config) -> Iterator[Open]:
 def test_papers_of_a_citation_graph_are_added_to_the_session(open_toolbox: Open) -> None:
     toolbox = open_toolbox()
     id_ = toolbox.call_sync("research_step", STEP).data["session_id"]
-    told = toolbox.call_sync("paper_citation_graph", {"ref": ROOT, "session_id": id_}).data
-    assert told["ok"], told
+    graph = toolbox.call_sync("paper_citation_graph", {"ref": ROOT, "session_id": id_}).data
+    assert graph["ok"], graph
     session = toolbox.call_sync("research_session", {"session_id": id_}).data
     assert [(one["url"], one["title"]) for one in session["sources"]] == [
         (f"https://doi.org/{ROOT}", "Root"),
@@ -93,8 +93,8 @@ def test_the_surface_adds_them_too(open_toolbox: Open) -> None:
     toolbox = open_toolbox("web-researcher")
     step = {"searchStep": "look", "stepNumber": 1, "nextStepNeeded": True}
     id_ = toolbox.call_sync("sequential_search", step).data["sessionId"]
-    told = toolbox.call_sync("citation_graph", {"paper": ROOT, "sessionId": id_}).data
-    assert told["references"][0]["url"] == "https://doi.org/10.5555/%3C1%3E"
+    graph = toolbox.call_sync("citation_graph", {"paper": ROOT, "sessionId": id_}).data
+    assert graph["references"][0]["url"] == "https://doi.org/10.5555/%3C1%3E"
     session = toolbox.call_sync("get_research_session", {"sessionId": id_}).data
     assert len(session["sources"]) == 3
 
@@ -103,8 +103,8 @@ def test_a_graph_that_failed_is_a_failure_of_the_session(open_toolbox: Open) -> 
     toolbox = open_toolbox()
     id_ = toolbox.call_sync("research_step", STEP).data["session_id"]
     for ref in ("no reference", "none either", "nor this"):
-        told = toolbox.call_sync("paper_citation_graph", {"ref": ref, "session_id": id_}).data
-        assert told["ok"] is False
+        result = toolbox.call_sync("paper_citation_graph", {"ref": ref, "session_id": id_}).data
+        assert result["ok"] is False
     session = toolbox.call_sync("research_session", {"session_id": id_}).data
     assert "sources" not in session
     assert session["provider_stats"]["paper_citation_graph"] == {"attempts": 3, "successes": 0}
@@ -120,8 +120,8 @@ def test_an_unknown_session_never_fails_a_graph(open_toolbox: Open, session_id: 
 
 def test_faults_of_arguments_stay_results_of_the_graph(open_toolbox: Open) -> None:
     toolbox = open_toolbox()
-    told = toolbox.call_sync("paper_citation_graph", {"ref": ROOT, "depth": 9}).data
-    assert told["error"]["code"] == "INVALID_REF"
+    result = toolbox.call_sync("paper_citation_graph", {"ref": ROOT, "depth": 9}).data
+    assert result["error"]["code"] == "INVALID_REF"
 
 
 def test_without_the_toolset_there_is_no_session(open_toolbox: Open) -> None:

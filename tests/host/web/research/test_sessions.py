@@ -36,11 +36,11 @@ def begin(sessions: SessionStore, steps: int = 1, **more: Any) -> str:
 
 class TestSteps:
     def test_step_one_begins_a_session_with_a_random_id(self, sessions: SessionStore) -> None:
-        told = step(sessions, 1, research_goal="How do walls help?")
-        assert told["research_goal"] == "How do walls help?"
-        assert (told["current_step"], told["is_complete"]) == (1, False)
-        assert told["session_id"] != begin(sessions)
-        assert told["trust"] == "untrusted-external-content"
+        progress = step(sessions, 1, research_goal="How do walls help?")
+        assert progress["research_goal"] == "How do walls help?"
+        assert (progress["current_step"], progress["is_complete"]) == (1, False)
+        assert progress["session_id"] != begin(sessions)
+        assert progress["trust"] == "untrusted-external-content"
 
     @pytest.mark.requirement("web-researcher:sequential-session")
     def test_a_later_step_without_its_session_is_refused(self, sessions: SessionStore) -> None:
@@ -71,10 +71,10 @@ class TestSteps:
         self, sessions: SessionStore, steps: int, mode: str
     ) -> None:
         id_ = begin(sessions, steps)
-        told = progress_view(sessions.get(id_), steps, mode="auto")
-        assert told["response_mode"] == mode
-        assert ("steps" in told, "step_index" in told) == (mode == "full", mode != "full")
-        assert [one["step_number"] for one in told["last_steps"]] == [steps - 2, steps - 1, steps]
+        view = progress_view(sessions.get(id_), steps, mode="auto")
+        assert view["response_mode"] == mode
+        assert ("steps" in view, "step_index" in view) == (mode == "full", mode != "full")
+        assert [one["step_number"] for one in view["last_steps"]] == [steps - 2, steps - 1, steps]
         assert progress_view(sessions.get(id_), steps, mode="full")["response_mode"] == "full"
 
     @pytest.mark.requirement("web-researcher:sequential-steps")
@@ -82,8 +82,8 @@ class TestSteps:
         id_ = begin(sessions)
         session = sessions.change(id_, lambda one: one.steps.extend(one.steps * (MAX_STEPS - 1)))
         assert len(session.steps) == MAX_STEPS == 200
-        told = step(sessions, 201, id_)
-        assert "200 steps" in told["warning"]
+        progress = step(sessions, 201, id_)
+        assert "200 steps" in progress["warning"]
         assert len(sessions.get(id_).steps) == 200
 
     def test_hidden_characters_of_a_step_are_removed(self, sessions: SessionStore) -> None:
@@ -98,8 +98,8 @@ class TestRevisions:
     ) -> None:
         id_ = begin(sessions, 2)
         step(sessions, 3, id_, is_revision=True, revises_step=1)
-        told = step(sessions, 4, id_, is_revision=True, revises_step=1)
-        assert [one.get("superseded_by") for one in told["steps"]] == [4, None, None, None]
+        progress = step(sessions, 4, id_, is_revision=True, revises_step=1)
+        assert [one.get("superseded_by") for one in progress["steps"]] == [4, None, None, None]
         session = sessions.get(id_)
         assert step_view(session, session.steps[0])["superseded_by"] == 4
 
@@ -123,16 +123,16 @@ class TestRevisions:
     @pytest.mark.requirement("web-researcher:sequential-branch")
     def test_a_branch_is_named_in_its_steps(self, sessions: SessionStore) -> None:
         id_ = begin(sessions, 2)
-        told = step(sessions, 3, id_, branch_from_step=1, branch_id="lamps")
-        assert told["steps"][2]["branch_id"] == "lamps"
-        assert told["last_steps"][2]["branch_from_step"] == 1
+        progress = step(sessions, 3, id_, branch_from_step=1, branch_id="lamps")
+        assert progress["steps"][2]["branch_id"] == "lamps"
+        assert progress["last_steps"][2]["branch_from_step"] == 1
 
     @pytest.mark.requirement("web-researcher:sequential-gaps")
     def test_a_gap_is_kept_once_with_its_step(self, sessions: SessionStore) -> None:
         id_ = begin(sessions)
         step(sessions, 2, id_, knowledge_gap="who built them")
-        told = step(sessions, 3, id_, knowledge_gap="who built them")
-        assert told["gaps"] == [{"description": "who built them", "found_in_step": 2}]
+        progress = step(sessions, 3, id_, knowledge_gap="who built them")
+        assert progress["gaps"] == [{"description": "who built them", "found_in_step": 2}]
 
 
 class TestKeeping:
@@ -186,11 +186,11 @@ class TestRecovering:
     def test_the_view_has_the_last_three_steps_and_a_line_for_each(
         self, sessions: SessionStore
     ) -> None:
-        told = session_view(sessions.get(begin(sessions, 5)))
-        assert [one["step_number"] for one in told["last_steps"]] == [3, 4, 5]
-        assert told["step_index"][0]["one_liner"] == "step 1"
-        assert told["step_count"] == 5
-        assert "error_patterns" not in told
+        view = session_view(sessions.get(begin(sessions, 5)))
+        assert [one["step_number"] for one in view["last_steps"]] == [3, 4, 5]
+        assert view["step_index"][0]["one_liner"] == "step 1"
+        assert view["step_count"] == 5
+        assert "error_patterns" not in view
 
     @pytest.mark.parametrize(("times", "shown"), [(2, False), (3, True)])
     @pytest.mark.requirement("web-researcher:session-failures")
@@ -203,9 +203,9 @@ class TestRecovering:
         for number in range(times):
             url = f"https://example.org/{number}"
             recorder.record(id_, (), [(url, web_failure(error))], {"brave": False})
-        told = session_view(sessions.get(id_))
-        assert ("error_patterns" in told) is shown
-        assert told["provider_stats"] == {"brave": {"attempts": times, "successes": 0}}
+        view = session_view(sessions.get(id_))
+        assert ("error_patterns" in view) is shown
+        assert view["provider_stats"] == {"brave": {"attempts": times, "successes": 0}}
         if shown:
             [pattern] = repeated_failures(sessions.get(id_))
             assert (pattern["kind"], pattern["count"]) == ("rate_limited", 3)

@@ -76,7 +76,7 @@ def test_two_processes_add_to_one_session_and_lose_no_step(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
-def test_a_killed_process_leaves_every_step_that_it_told(
+def test_a_killed_process_leaves_every_step_that_it_acknowledged(
     sessions: SessionStore, tmp_path: Path
 ) -> None:
     id_ = begin(sessions)
@@ -89,13 +89,13 @@ def test_a_killed_process_leaves_every_step_that_it_told(
         "utf-8",
     )
     starts = iter(range(1000, 10**9, 1000))
-    told: set[int] = set()
+    acknowledged: set[int] = set()
     words = lambda _: (str(tmp_path), id_, str(next(starts)))  # noqa: E731
-    for said in kill_rounds(worker, words, count=rounds(3), longest=0.1):
-        told |= {int(one) for one in said}
+    for numbers in kill_rounds(worker, words, count=rounds(3), longest=0.1):
+        acknowledged |= {int(one) for one in numbers}
         kept = {one.number for one in sessions.get(id_).steps}
-        assert told <= kept or len(kept) == MAX_STEPS
-    assert told
+        assert acknowledged <= kept or len(kept) == MAX_STEPS
+    assert acknowledged
 
 
 @pytest.mark.requirement("web:sessions:other-key")
@@ -111,7 +111,7 @@ def test_a_session_of_another_key_is_not_found_and_not_removed(
 
 
 @pytest.mark.long("load")
-def test_steps_beyond_the_most_cost_no_more_and_are_told(sessions: SessionStore) -> None:
+def test_steps_beyond_the_most_cost_no_more_and_are_reported(sessions: SessionStore) -> None:
     id_ = begin(sessions)
 
     def seconds(first: int, count: int) -> float:
@@ -141,8 +141,8 @@ def test_an_export_is_equal_in_every_process(sessions: SessionStore, tmp_path: P
     code = WORKER + (
         "from carrel.web.research.exporting import export_session\n"
         "import json\n"
-        "told = export_session(sessions.get(id_), sys.argv[3], exported_at='now', principal='p')\n"
-        "print(json.dumps(told))"
+        "data = export_session(sessions.get(id_), sys.argv[3], exported_at='now', principal='p')\n"
+        "print(json.dumps(data))"
     )
     for form in ("markdown", "json"):
         outputs = {
@@ -153,5 +153,5 @@ def test_an_export_is_equal_in_every_process(sessions: SessionStore, tmp_path: P
             for seed in ("1", "2")
         }  # fmt: skip
         assert len(outputs) == 1
-    told = export_session(sessions.get(id_), "markdown", exported_at="now", principal="p")
-    assert "## Steps" in told["document"]
+    export = export_session(sessions.get(id_), "markdown", exported_at="now", principal="p")
+    assert "## Steps" in export["document"]

@@ -31,12 +31,12 @@ class TestTogether:
     @pytest.mark.requirement("web-researcher:together:status")
     def test_all_read_is_complete_and_ranked(self, call: Call) -> None:
         web = FakeWeb({A: "Lamps and nothing else.", B: f"Walls of desks.\n\n{SAME}"})
-        told = run(web, call)
-        assert told["status"] == "complete"
-        assert [one["url"] for one in told["sources"]] == [B, A]
-        assert told["combined_content"].startswith("## Title of")
-        assert told["summary"]["urls_scraped"] == 2
-        assert told["trust"] == told["sources"][0]["trust"] == "untrusted-external-content"
+        result = run(web, call)
+        assert result["status"] == "complete"
+        assert [one["url"] for one in result["sources"]] == [B, A]
+        assert result["combined_content"].startswith("## Title of")
+        assert result["summary"]["urls_scraped"] == 2
+        assert result["trust"] == result["sources"][0]["trust"] == "untrusted-external-content"
 
     def test_a_page_that_fails_makes_it_partial_and_is_named(self, call: Call) -> None:
         error = SourceError(
@@ -46,18 +46,18 @@ class TestTogether:
             tool="web_read",
             extra={"page": "challenge"},
         )
-        told = run(FakeWeb({A: SAME, B: error}), call)
-        assert told["status"] == "partial"
-        [failure] = told["failures"]
+        result = run(FakeWeb({A: SAME, B: error}), call)
+        assert result["status"] == "partial"
+        [failure] = result["failures"]
         assert (failure["url"], failure["kind"]) == (B, "blocked")
-        assert (told["summary"]["urls_scraped"], told["summary"]["urls_failed"]) == (1, 1)
+        assert (result["summary"]["urls_scraped"], result["summary"]["urls_failed"]) == (1, 1)
 
     def test_nothing_read_is_failed_with_a_note(self, call: Call) -> None:
         error = SourceError("timeout", "too slow", plugin="", tool="web_read")
-        told = run(FakeWeb({A: error}), call)
-        assert told["status"] == "failed"
-        assert "no page could be read" in told["note"]
-        assert "hints" not in told
+        result = run(FakeWeb({A: error}), call)
+        assert result["status"] == "failed"
+        assert "no page could be read" in result["note"]
+        assert "hints" not in result
         assert run(FakeWeb(), call)["hints"] == {"reason": "no_match"}
 
     @pytest.mark.parametrize(("pages", "count"), [({}, 3), ({"pages": 10}, 10), ({"pages": 1}, 1)])
@@ -78,25 +78,25 @@ class TestTogether:
     @pytest.mark.requirement("web-researcher:together-bytes")
     def test_lengths_are_bytes_of_a_page_and_of_all(self, call: Call) -> None:
         web = FakeWeb({A: "ä" * 60_000, B: "ö" * 60_000})
-        told = run(web, call)
-        assert all(len(one["content"].encode()) <= 50_000 for one in told["sources"])
-        told = run(web, call, page_bytes=1000, all_bytes=1500)
-        assert len(told["combined_content"].encode()) <= 1500
+        result = run(web, call)
+        assert all(len(one["content"].encode()) <= 50_000 for one in result["sources"])
+        result = run(web, call, page_bytes=1000, all_bytes=1500)
+        assert len(result["combined_content"].encode()) <= 1500
 
     def test_without_sources_their_texts_are_in_the_combined_one_only(self, call: Call) -> None:
-        told = run(FakeWeb({A: SAME}), call, sources=False)
-        assert "content" not in told["sources"][0]
-        assert SAME in told["combined_content"]
+        result = run(FakeWeb({A: SAME}), call, sources=False)
+        assert "content" not in result["sources"][0]
+        assert SAME in result["combined_content"]
 
     def test_a_filter_leaves_out_pages_without_the_querys_words(self, call: Call) -> None:
-        told = run(FakeWeb({A: "Cooking with rice.", B: SAME}), call, filtered=True)
-        assert [one["url"] for one in told["sources"]] == [B]
-        assert told["filtered_out"] == 1
+        result = run(FakeWeb({A: "Cooking with rice.", B: SAME}), call, filtered=True)
+        assert [one["url"] for one in result["sources"]] == [B]
+        assert result["filtered_out"] == 1
 
     def test_a_claim_returns_the_sentences_about_it(self, call: Call) -> None:
-        told = run(FakeWeb({A: f"Rain. {SAME} Snow."}), call, claim="desks have walls")
-        assert told["sources"][0]["claim_signal"] == SAME
-        assert told["sources"][0]["key_sentences"] == [SAME]
+        result = run(FakeWeb({A: f"Rain. {SAME} Snow."}), call, claim="desks have walls")
+        assert result["sources"][0]["claim_signal"] == SAME
+        assert result["sources"][0]["key_sentences"] == [SAME]
 
     @pytest.mark.requirement("web-researcher:together-at-once")
     def test_at_most_five_pages_are_read_at_once(self, call: Call) -> None:

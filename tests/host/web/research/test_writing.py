@@ -44,9 +44,9 @@ class TestBibliographies:
     @pytest.mark.parametrize("style", ["bibtex", "ris", "csl-json"])
     @pytest.mark.requirement("web-researcher:format-once")
     def test_each_address_is_written_once(self, style: str, call: Call) -> None:
-        told = written(SOURCES, style, call)
-        assert told["entry_count"] == 2
-        assert len(read_bibliography(told["bibliography"]).entries) == 2
+        result = written(SOURCES, style, call)
+        assert result["entry_count"] == 2
+        assert len(read_bibliography(result["bibliography"]).entries) == 2
 
     @pytest.mark.requirement("web-researcher:format-key:word")
     def test_a_key_is_surname_year_and_first_word_of_the_title(self, call: Call) -> None:
@@ -108,8 +108,8 @@ class TestExports:
         return id_
 
     def test_a_report_has_goal_steps_questions_and_sources(self, sessions: SessionStore) -> None:
-        told = self.export(sessions, self.session(sessions), "markdown")
-        text = told["document"]
+        export = self.export(sessions, self.session(sessions), "markdown")
+        text = export["document"]
         assert text.startswith("# How do walls help?\n")
         for part in (
             "### Step 2 (superseded by step 3)",
@@ -120,7 +120,7 @@ class TestExports:
             "Exported NOW for local.",
         ):
             assert part in text
-        assert (told["step_count"], told["source_count"]) == (3, 2)
+        assert (export["step_count"], export["source_count"]) == (3, 2)
 
     @pytest.mark.parametrize("format_", ["markdown", "json"])
     @pytest.mark.requirement("web-researcher:export-same")

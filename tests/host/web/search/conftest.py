@@ -73,10 +73,10 @@ class FakeProvider:
         self.asked.append(arguments)
 
         def answered() -> Any:
-            told = self.answer(arguments)
-            if isinstance(told, CarrelError):
-                raise told
-            return SimpleNamespace(data=told)
+            answer = self.answer(arguments)
+            if isinstance(answer, CarrelError):
+                raise answer
+            return SimpleNamespace(data=answer)
 
         return SimpleNamespace(result=answered)
 

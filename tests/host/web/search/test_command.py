@@ -71,10 +71,10 @@ def test_results_are_a_list_on_stdout_and_the_provider_is_on_stderr(carrel: Run)
 
 def test_json_is_the_result_of_the_tool(carrel: Run) -> None:
     code, out, _ = carrel("web", "search", "walled desks", "--json", "--claim", "monks")
-    told = json.loads(out)
-    assert (code, told["result_count"]) == (0, 2)
-    assert told["results"][0]["claim_signal"].startswith("A walled desk")
-    assert told["trust"] == "untrusted-external-content"
+    result = json.loads(out)
+    assert (code, result["result_count"]) == (0, 2)
+    assert result["results"][0]["claim_signal"].startswith("A walled desk")
+    assert result["trust"] == "untrusted-external-content"
 
 
 def test_nothing_found_says_what_to_change(carrel: Run) -> None:
@@ -114,10 +114,10 @@ def test_doctor_says_which_providers_can_be_asked(carrel: Run) -> None:
     off = "".join(f"[plugins.{name}]\nenabled = false\n" for name in DEFAULT_PLUGINS)
     settings = f'[web]\nsearch = ["brave", "duckduckgo", "searxng"]\n{off}'
     code, out, _ = carrel("doctor", "--json", settings=settings, replay=False)
-    told = json.loads(out)
+    report = json.loads(out)
     assert code == 1
-    states = {one["name"]: one["usable"] for one in told["search"]}
+    states = {one["name"]: one["usable"] for one in report["search"]}
     assert states == {"brave": False, "duckduckgo": True, "searxng": False}
-    problems = "\n".join(told["problems"])
+    problems = "\n".join(report["problems"])
     assert "brave cannot be asked: api_key is not set; set CARREL_SECRET_BRAVE_API_KEY" in problems
     assert "plugins.searxng.runtime_config.endpoint" in problems

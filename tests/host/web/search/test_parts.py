@@ -301,8 +301,8 @@ class TestCleaning:
 class TestHints:
     @pytest.mark.requirement("web-researcher:search-warning")
     def test_without_filters_nothing_matched(self) -> None:
-        told = explain_nothing(read_query({"query": "x"}), ["brave"], ["brave", "exa"]).to_json()
-        assert told == {
+        hints = explain_nothing(read_query({"query": "x"}), ["brave"], ["brave", "exa"]).to_json()
+        assert hints == {
             "reason": "no_match",
             "filters_applied": {},
             "suggested_actions": [{"action": "try_different_provider", "providers": ["exa"]}],
@@ -325,31 +325,31 @@ class TestHints:
         ],
     )
     def test_each_constraint_is_named(self, name: str, value: str) -> None:
-        told = explain_nothing(read_query({"query": "x", name: value}), [], []).to_json()
-        assert (told["reason"], told["filters_applied"]) == (
+        hints = explain_nothing(read_query({"query": "x", name: value}), [], []).to_json()
+        assert (hints["reason"], hints["filters_applied"]) == (
             "filters_too_restrictive",
             {name: value},
         )
-        assert told["suggested_actions"] == [{"action": "remove_filter", "filter": name}]
+        assert hints["suggested_actions"] == [{"action": "remove_filter", "filter": name}]
 
     @pytest.mark.parametrize("given", [{"safe": "high"}, {"num_results": 1}, {"claim": "c"}])
     def test_what_leaves_no_result_out_is_no_constraint(self, given: dict[str, Any]) -> None:
-        told = explain_nothing(read_query({"query": "x", **given}), [], []).to_json()
-        assert (told["reason"], told["filters_applied"]) == ("no_match", {})
+        hints = explain_nothing(read_query({"query": "x", **given}), [], []).to_json()
+        assert (hints["reason"], hints["filters_applied"]) == ("no_match", {})
 
     def test_more_general_words_are_advised_where_nothing_else_can_help(self) -> None:
-        told = explain_nothing(read_query({"query": "x"}), ["brave"], ["brave"]).to_json()
-        assert told["suggested_actions"] == [{"action": "broaden_query"}]
+        hints = explain_nothing(read_query({"query": "x"}), ["brave"], ["brave"]).to_json()
+        assert hints["suggested_actions"] == [{"action": "broaden_query"}]
 
     @pytest.mark.requirement("web-researcher:search-actions")
     def test_filters_are_named_and_may_be_removed(self) -> None:
         asked = read_query(
             {"query": "x", "site": "example.org", "time_range": "day", "safe": "off"}
         )
-        told = explain_nothing(asked, ["brave"], ["brave"]).to_json()
-        assert told["reason"] == "filters_too_restrictive"
-        assert told["filters_applied"] == {"site": "example.org", "time_range": "day"}
-        assert told["suggested_actions"] == [
+        hints = explain_nothing(asked, ["brave"], ["brave"]).to_json()
+        assert hints["reason"] == "filters_too_restrictive"
+        assert hints["filters_applied"] == {"site": "example.org", "time_range": "day"}
+        assert hints["suggested_actions"] == [
             {"action": "remove_filter", "filter": "site"},
             {"action": "remove_filter", "filter": "time_range"},
         ]

@@ -116,9 +116,9 @@ def test_each_provider_answers_with_its_key_and_nobody_else_gets_it(
     provider: str, site: Upstream, open_search: OpenSearch
 ) -> None:
     site.on("*", lambda _: reply(answer_of(provider)))
-    told = open_search(provider)()
-    assert told.data["results"][0]["url"].startswith("https://desks.example.org/walled")
-    assert told.meta["provider_used"] == provider
+    result = open_search(provider)()
+    assert result.data["results"][0]["url"].startswith("https://desks.example.org/walled")
+    assert result.meta["provider_used"] == provider
     [seen] = site.seen
     assert seen.host == HOSTS[provider]
     for name, key in KEYS.items():
@@ -126,7 +126,7 @@ def test_each_provider_answers_with_its_key_and_nobody_else_gets_it(
             assert key(seen) == f"key-of-{name}"
         else:
             assert f"key-of-{name}" not in f"{seen.path} {seen.headers} {seen.body!r}"
-    assert "key-of-" not in told.text
+    assert "key-of-" not in result.text
 
 
 @pytest.mark.parametrize("provider", KEYS)
@@ -231,13 +231,13 @@ def test_an_answer_that_drips_does_not_use_up_the_time_of_the_next_provider(
 
 def test_odd_results_come_out_clean(site: Upstream, open_search: OpenSearch) -> None:
     site.on("*", lambda _: reply(answer_of("brave", "odd_results")))
-    told = open_search("brave")(num_results=10).data
-    links = {one["title"]: one["display_link"] for one in told["results"]}
+    result = open_search("brave")(num_results=10).data
+    links = {one["title"]: one["display_link"] for one in result["results"]}
     assert links["In other letters"] == "möbel.example"
     assert links["Mixed letters"] == "xn--exmple-4nf.org"
     assert "Hidden text" in links
-    assert told["urls"].count("https://example.org/twice") == 1
-    assert all(url.startswith("http") and url.isascii() for url in told["urls"])
+    assert result["urls"].count("https://example.org/twice") == 1
+    assert all(url.startswith("http") and url.isascii() for url in result["urls"])
 
 
 def test_only_the_hosts_tool_is_listed_for_providers_that_it_asks(
@@ -281,11 +281,11 @@ def test_an_instance_on_loopback_is_asked_if_the_operator_says_so(
         )
         toolbox = Toolbox(config, features=[one for one in FEATURES if one.name == "web"])
         try:
-            told = toolbox.call_sync("web_search", {"query": "walled desks"}).data
+            result = toolbox.call_sync("web_search", {"query": "walled desks"}).data
         finally:
             toolbox.close()
             server.shutdown()
-    assert told["results"][0]["source"] == "brave, duckduckgo"
+    assert result["results"][0]["source"] == "brave, duckduckgo"
 
 
 def test_without_an_instance_the_setting_is_named(code_folder: Path, tmp_path: Path) -> None:

@@ -41,9 +41,9 @@ def error_of(world: Any, **arguments: Any) -> SourceError:
 @pytest.mark.requirement("web-researcher:search-routing:priority")
 def test_the_first_provider_answers(make_world: MakeWorld) -> None:
     world = make_world(brave=found(), exa=found())
-    told = world.search()
-    assert validation_faults(compile_schema(OUTPUT_SCHEMA), told.to_json()) == []
-    assert told.to_json() == {
+    results = world.search()
+    assert validation_faults(compile_schema(OUTPUT_SCHEMA), results.to_json()) == []
+    assert results.to_json() == {
         "urls": ["https://desks.example.org/"],
         "query": "walled desks",
         "result_count": 1,
@@ -57,7 +57,7 @@ def test_the_first_provider_answers(make_world: MakeWorld) -> None:
         ],
         "trust": "untrusted-external-content",
     }
-    assert told.meta() == {
+    assert results.meta() == {
         "provider_used": "brave",
         "providers_attempted": ["brave"],
         "fallback": False,
@@ -82,10 +82,10 @@ def test_another_provider_answers_if_the_first_fails(make_world: MakeWorld, erro
 
 def test_an_empty_answer_is_an_answer(make_world: MakeWorld) -> None:
     world = make_world(brave={"results": []}, exa=found())
-    told = world.search(site="example.org")
-    assert told.results == ()
-    assert told.to_json()["urls"] == []
-    assert told.to_json()["hints"] == {
+    results = world.search(site="example.org")
+    assert results.results == ()
+    assert results.to_json()["urls"] == []
+    assert results.to_json()["hints"] == {
         "reason": "filters_too_restrictive",
         "filters_applied": {"site": "example.org"},
         "suggested_actions": [
@@ -395,7 +395,9 @@ def test_without_any_key_every_variable_is_named(make_world: MakeWorld) -> None:
 
 
 @pytest.mark.parametrize("code", ["upstream_unavailable", "upstream_invalid", "timeout"])
-def test_an_outage_is_told_before_what_is_not_configured(make_world: MakeWorld, code: str) -> None:
+def test_an_outage_is_reported_before_what_is_not_configured(
+    make_world: MakeWorld, code: str
+) -> None:
     unset = FakeProvider(lambda _: found(), remedy="set CARREL_SECRET_EXA_API_KEY")
     error = error_of(make_world(brave=failure(code), exa=unset))
     assert (error.error_code, error.retryable) == ("upstream_unavailable", True)
@@ -456,10 +458,10 @@ class TestLens:
         answer = found("https://h1.example/", "https://a.h11.example/", "https://x.example/")
         brave = FakeProvider(lambda _: answer, sites=5)
         world = make_world(self.folder(tmp_path), brave=brave)
-        told = world.search(lens="desks")
+        results = world.search(lens="desks")
         assert brave.asked[0]["sites"] == [f"h{number}.example" for number in range(5)]
-        assert told.meta()["lens_hosts"] == 5
-        assert [one.display_link for one in told.results] == ["h1.example", "a.h11.example"]
+        assert results.meta()["lens_hosts"] == 5
+        assert [one.display_link for one in results.results] == ["h1.example", "a.h11.example"]
 
     @pytest.mark.requirement("web-researcher:search-lens-engine")
     def test_an_engine_of_its_own_is_asked_directly(
@@ -467,11 +469,11 @@ class TestLens:
     ) -> None:
         google = FakeProvider(lambda _: found(), takes=(*TAKES_ALL, "engine"))
         world = make_world(self.folder(tmp_path, 'cx = "abc:1"'), brave=found(), google=google)
-        told = world.search(lens="desks")
-        assert told.meta()["provider_used"] == "google"
+        results = world.search(lens="desks")
+        assert results.meta()["provider_used"] == "google"
         assert google.asked[0]["engine"] == "abc:1"
         assert "sites" not in google.asked[0]
-        assert (told.meta()["fallback"], len(told.results)) == (False, 1)
+        assert (results.meta()["fallback"], len(results.results)) == (False, 1)
 
     @pytest.mark.requirement("web-researcher:search-lens-sites")
     def test_without_that_provider_the_hosts_are_named(
@@ -524,5 +526,5 @@ def test_a_cancelled_call_ends_and_does_not_count(make_world: MakeWorld) -> None
 
 def test_one_result_is_the_least_and_more_than_ten_are_reported(make_world: MakeWorld) -> None:
     urls = [f"https://h{number}.example/" for number in range(20)]
-    told = make_world(brave=found(*urls)).search(num_results=50).to_json()
-    assert (told["result_count"], told["requested_num_results"]) == (10, 50)
+    payload = make_world(brave=found(*urls)).search(num_results=50).to_json()
+    assert (payload["result_count"], payload["requested_num_results"]) == (10, 50)
