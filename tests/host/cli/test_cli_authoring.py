@@ -46,9 +46,9 @@ class TestNew:
     def test_new_prints_json_in_a_pipe(self, carrel: CommandLine, tmp_path: Path) -> None:
         done = carrel("plugin", "new", "lists", "--into", "here")
         assert done.code == 0, done.err
-        told = json.loads(done.out)
-        assert (told["name"], told["folder"]) == ("lists", str(tmp_path / "here"))
-        assert all((tmp_path / "here" / name).is_file() for name in told["files"])
+        created = json.loads(done.out)
+        assert (created["name"], created["folder"]) == ("lists", str(tmp_path / "here"))
+        assert all((tmp_path / "here" / name).is_file() for name in created["files"])
 
     @pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
     def test_new_prints_the_next_commands_on_a_terminal(self, carrel: CommandLine) -> None:
@@ -73,9 +73,9 @@ class TestTest:
         fixture(folder, "right", document_txt="x", expected_json={"n": 1})
         fixture(folder, "wrong", document_txt="x", expected_json={"n": 2})
         done = carrel("plugin", "test", "sample")
-        told = json.loads(done.out)
-        assert (done.code, told["passed"], told["failed"]) == (1, 1, 1)
-        assert told["cases"][0] == {"case": "right", "state": "passed"}
+        report = json.loads(done.out)
+        assert (done.code, report["passed"], report["failed"]) == (1, 1, 1)
+        assert report["cases"][0] == {"case": "right", "state": "passed"}
         assert "failed   wrong: the result differs from expected.json\n" in done.err
         assert '    +  "n": 1' in done.err
         assert carrel("plugin", "test", "sample", "--case", "right").code == 0
@@ -137,9 +137,9 @@ class TestTest:
             "skipped  stray.json: a case is a folder",
             "skipped  right/expected.jsn: it is not part of a case; did you mean 'expected.json'?",
         ]
-        told = json.loads(done.out)
-        assert [one["file"] for one in told["skipped"]] == ["stray.json"]
-        assert [one["file"] for one in told["cases"][0]["skipped"]] == ["expected.jsn"]
+        report = json.loads(done.out)
+        assert [one["file"] for one in report["skipped"]] == ["stray.json"]
+        assert [one["file"] for one in report["cases"][0]["skipped"]] == ["expected.jsn"]
 
     def test_a_replay_warns_of_files_that_answer_nothing(
         self, carrel: CommandLine, tmp_path: Path
@@ -210,10 +210,10 @@ class TestOutage:
             with pytest.raises(SourceError):
                 self.record(folder, error)
             assert not folder.parent.exists()
-        told = capsys.readouterr().err
-        assert f"{folder} was not written: a request had no answer" in told
-        assert f"GET {URL}: api.example.org cannot be reached" in told
-        assert "--keep-failure" in told
+        stderr = capsys.readouterr().err
+        assert f"{folder} was not written: a request had no answer" in stderr
+        assert f"GET {URL}: api.example.org cannot be reached" in stderr
+        assert "--keep-failure" in stderr
 
     def test_a_partial_result_is_returned_and_its_discarded_response_not_cached(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -266,8 +266,8 @@ class TestRecord:
         words = ("record", "echo", "count=3", "--fixture", "sample/fixtures/three")
         assert carrel(*words).code == 0
         case = folder / "fixtures" / "three"
-        told = json.loads((case / "case.json").read_text("utf-8"))
-        (case / "case.json").write_text(json.dumps(told | {"settings": {"a": 1}}), "utf-8")
+        recorded = json.loads((case / "case.json").read_text("utf-8"))
+        (case / "case.json").write_text(json.dumps(recorded | {"settings": {"a": 1}}), "utf-8")
         (case / "notes.md").write_text("mine", "utf-8")
         (folder / "dist" / "sample.wasm").write_bytes(component(result='{"n":2}'))
         done = carrel(*words)
@@ -315,8 +315,8 @@ class TestRecord:
         done = carrel("record", "echo", "count=3", "--fixture", "sample/fixtures/three")
         assert (done.code, done.out) == (0, '{"n":1}\n'), done.err
         case = folder / "fixtures" / "three"
-        told = json.loads((case / "case.json").read_text("utf-8"))
-        assert told == {"tool": "echo", "arguments": {"count": 3}}
+        recorded = json.loads((case / "case.json").read_text("utf-8"))
+        assert recorded == {"tool": "echo", "arguments": {"count": 3}}
         assert carrel("plugin", "test", "sample").code == 0
 
     def test_a_plugins_own_error_becomes_a_fixture_too(
@@ -359,8 +359,8 @@ class TestRecord:
         assert json.loads(done.out) == answer
         case = folder / "fixtures" / "desk"
         assert (case / "exchanges").is_dir()  # the folder of its recorded fetches
-        told = json.loads((case / "case.json").read_text("utf-8"))
-        assert told == {"tool": "lookup", "arguments": {"ids": answer["not_found"]}}
+        recorded = json.loads((case / "case.json").read_text("utf-8"))
+        assert recorded == {"tool": "lookup", "arguments": {"ids": answer["not_found"]}}
         assert carrel("plugin", "test", "sample").code == 0
 
     def test_a_resource_becomes_a_fixture_that_passes(
@@ -370,8 +370,8 @@ class TestRecord:
         words = ("sample-data://stats", "--fixture", "sample/fixtures/stats")
         done = carrel("record", "sample_resource", *words)
         assert (done.code, done.out) == (0, '{"n": 1}\n'), done.err
-        told = json.loads((folder / "fixtures" / "stats" / "case.json").read_text("utf-8"))
-        assert told == {"tool": "resource", "arguments": {"uri": "sample-data://stats"}}
+        recorded = json.loads((folder / "fixtures" / "stats" / "case.json").read_text("utf-8"))
+        assert recorded == {"tool": "resource", "arguments": {"uri": "sample-data://stats"}}
         assert carrel("plugin", "test", "sample").code == 0
 
     def test_a_lookups_own_error_becomes_a_fixture_too(

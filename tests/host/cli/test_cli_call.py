@@ -123,8 +123,8 @@ class TestCall:
     def test_replaying_wins_over_recording_in_the_file(self, carrel: CommandLine) -> None:
         carrel.write("c.toml", 'record_dir = "r"')
         words = ("--replay", "p", "call", "fake_query", "text=where", "--config", "c.toml")
-        told = json.loads(carrel(*words).out)
-        assert told == {"record": "None", "replay": str(carrel.home / "p")}
+        result = json.loads(carrel(*words).out)
+        assert result == {"record": "None", "replay": str(carrel.home / "p")}
 
 
 class TestTools:

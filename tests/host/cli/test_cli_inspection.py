@@ -70,9 +70,9 @@ class TestRelativeAddress:
         start = ("--config", config, "plugin")
         locked = carrel(*start, "lock", "sample", "--yes")
         assert locked.code == 0, locked.err
-        told = json.loads(carrel(*start, "inspect", "sample").out)
-        assert told["url"] == (operator / "plugins" / "sample.wasm").as_uri()
-        assert told["locked"] is True
+        report = json.loads(carrel(*start, "inspect", "sample").out)
+        assert report["url"] == (operator / "plugins" / "sample.wasm").as_uri()
+        assert report["locked"] is True
         listed = json.loads(carrel(*start, "list").out)
         [sample] = [one for one in listed if one["name"] == "sample"]
         assert sample["state"] == "ready"
@@ -84,28 +84,28 @@ class TestInspect:
     def test_inspect_shows_granted_refused_and_unused_grants(
         self, component: Path, tmp_path: Path
     ) -> None:
-        told = inspected(
+        report = inspected(
             component, tmp_path, allowed_hosts=("api.example.org", "elsewhere.example.net")
         )
-        assert {host["host"]: host["granted"] for host in told["hosts"]} == {
+        assert {host["host"]: host["granted"] for host in report["hosts"]} == {
             "api.example.org": True,
             "cdn.example.org": False,
         }
-        assert told["in_vain"] == [
+        assert report["in_vain"] == [
             "plugins.sample.runtime_config.allowed_hosts: elsewhere.example.net"
         ]
 
     def test_it_shows_tools_formats_limits_digest_and_imports(
         self, component: Path, tmp_path: Path
     ) -> None:
-        told = inspected(component, tmp_path, limits={"cpu_seconds": 2.0}, skip_tools=("ec.*",))
-        assert told["digest"].startswith("sha256:")
-        assert [(tool["name"], tool["skipped"]) for tool in told["tools"]] == [
+        report = inspected(component, tmp_path, limits={"cpu_seconds": 2.0}, skip_tools=("ec.*",))
+        assert report["digest"].startswith("sha256:")
+        assert [(tool["name"], tool["skipped"]) for tool in report["tools"]] == [
             ("sample_echo", True)
         ]
-        assert [one["name"] for one in told["formats"]] == ["note"]
-        assert told["limits"]["cpu_seconds"] == 2.0
-        assert told["imports"] == ["carrel:plugin/http@1.0.0"]
+        assert [one["name"] for one in report["formats"]] == ["note"]
+        assert report["limits"]["cpu_seconds"] == 2.0
+        assert report["imports"] == ["carrel:plugin/http@1.0.0"]
 
     @pytest.mark.requirement("sandbox:secrets:inspect-shows-names-only")
     def test_inspect_shows_whether_a_secret_is_set_and_not_its_value(
@@ -130,9 +130,9 @@ class TestInspect:
     ) -> None:
         done = carrel("plugin", "inspect", str(component))
         assert done.code == 0
-        told = json.loads(done.out)
-        assert (told["plugin"], told["version"]) == ("sample", "0.1.0")
-        assert [host["granted"] for host in told["hosts"]] == [False, False]
+        report = json.loads(done.out)
+        assert (report["plugin"], report["version"]) == ("sample", "0.1.0")
+        assert [host["granted"] for host in report["hosts"]] == [False, False]
 
     def test_a_file_is_not_checked_against_the_lock_of_a_plugin_with_its_name(
         self, carrel: CommandLine, component: Path, tmp_path: Path
@@ -147,9 +147,9 @@ class TestInspect:
         assert "there is no such file" in refused.err
         done = carrel(*start, "inspect", str(newer / "sample.wasm"))
         assert (done.code, done.err) == (0, "")
-        told = json.loads(done.out)
-        assert told["locked"] is None
-        assert told["version"] == "0.1.0"
+        report = json.loads(done.out)
+        assert report["locked"] is None
+        assert report["version"] == "0.1.0"
         # The configured plugin is still held.
         component.write_bytes((newer / "sample.wasm").read_bytes())
         assert "not what was approved" in carrel(*start, "inspect", "sample").err
@@ -181,13 +181,13 @@ class TestInspect:
     @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
     @pytest.mark.parametrize("name", ["arxiv", "crossref", "eutils"])
     def test_80_columns_hold_every_fact_in_one_piece(self, carrel: CommandLine, name: str) -> None:
-        told = json.loads(carrel("plugin", "inspect", name).out)
+        report = json.loads(carrel("plugin", "inspect", name).out)
         done = carrel.on_terminal("plugin", "inspect", name, env={"NO_COLOR": "1"}, columns=80)
         assert done.code == 0
         assert max(len(line) for line in done.out.splitlines()) <= 80
         words = set(done.out.split())
-        facts = [told["digest"], told["url"], *told["imports"]]
-        for item in told["policy"]:
+        facts = [report["digest"], report["url"], *report["imports"]]
+        for item in report["policy"]:
             if item["kind"] == "lookup":
                 facts += item["name"].split()
                 continue
@@ -384,11 +384,11 @@ class TestDoctor:
         return Session(opener=cast("Any", FakeHost))
 
     def test_a_mistyped_variable_is_a_problem_with_the_nearest_name(self, session: Session) -> None:
-        told = examine(session, online=False, env={"CARREL_CONTCAT": "me@example.org"})
-        assert not told["ok"]
-        assert "CARREL_CONTCAT" in told["problems"][0]
-        assert "did you mean CARREL_CONTACT?" in told["problems"][0]
-        assert "me@example.org" not in json.dumps(told)
+        report = examine(session, online=False, env={"CARREL_CONTCAT": "me@example.org"})
+        assert not report["ok"]
+        assert "CARREL_CONTCAT" in report["problems"][0]
+        assert "did you mean CARREL_CONTACT?" in report["problems"][0]
+        assert "me@example.org" not in json.dumps(report)
 
     @pytest.mark.requirement("sandbox:secrets:doctor-shows-names-only")
     def test_variables_are_named_and_never_shown(self, session: Session) -> None:
@@ -400,17 +400,17 @@ class TestDoctor:
             "NCBI_TOOL_IDENTIFIER": "pubmed-desk/2",
             "HOME": "elsewhere",
         }
-        told = examine(session, online=False, env=env)
-        assert told["environment"] == [
+        report = examine(session, online=False, env=env)
+        assert report["environment"] == [
             "CARREL_CONTACT",
             "CARREL_SECRET_API_KEY",
             "NCBI_ADMIN_EMAIL",
             "NCBI_API_KEY",
             "NCBI_TOOL_IDENTIFIER",
         ]
-        assert told["ok"]
-        assert "hunter2" not in json.dumps(told)
-        assert "me@example.org" not in json.dumps(told)
+        assert report["ok"]
+        assert "hunter2" not in json.dumps(report)
+        assert "me@example.org" not in json.dumps(report)
 
     @pytest.mark.requirement("sandbox:secrets:doctor-shows-no-password")
     def test_the_redis_server_is_examined_without_its_password(
@@ -418,14 +418,14 @@ class TestDoctor:
     ) -> None:
         path = tmp_path / "c.toml"
         path.write_text(f'store = "{redis_process.url}"', "utf-8")
-        told = examine(session.with_options(config=path), online=False, env={})
-        store = told["store"]
+        report = examine(session.with_options(config=path), online=False, env={})
+        store = report["store"]
         assert (store["kind"], store["where"]) == (
             "redis", f"redis://127.0.0.1:{redis_process.port}/0",
         )  # fmt: skip
         assert store["password"] is True
-        assert told["ok"], told["problems"]
-        assert not {"p@ss", "p%40ss"} & set(re.findall("p@ss|p%40ss", json.dumps(told)))
+        assert report["ok"], report["problems"]
+        assert not {"p@ss", "p%40ss"} & set(re.findall("p@ss|p%40ss", json.dumps(report)))
 
     @pytest.mark.requirement("sandbox:secrets:doctor-shows-no-password")
     def test_a_redis_server_that_refuses_is_a_problem(
@@ -433,23 +433,23 @@ class TestDoctor:
     ) -> None:
         path = tmp_path / "c.toml"
         path.write_text(f'store = "redis://:hush@127.0.0.1:{redis_process.port}"', "utf-8")
-        told = examine(session.with_options(config=path), online=False, env={})
+        report = examine(session.with_options(config=path), online=False, env={})
         where = f"redis://127.0.0.1:{redis_process.port}/0"
-        assert told["problems"] == [f"store {where}: user or password was refused; correct them"]
-        assert "hush" not in json.dumps(told)
+        assert report["problems"] == [f"store {where}: user or password was refused; correct them"]
+        assert "hush" not in json.dumps(report)
 
     @pytest.mark.parametrize("name", ["direct", "public"])
     def test_the_interface_to_wasmtime_is_named_with_its_reason(
         self, session: Session, monkeypatch: pytest.MonkeyPatch, name: str
     ) -> None:
         monkeypatch.setattr(ffi, "INTERFACE", Interface(name, "a reason"))
-        told = examine(session, online=False, env={})
-        assert told["sandbox"] == {"interface": name, "reason": "a reason"}
-        assert told["ok"]
+        report = examine(session, online=False, env={})
+        assert report["sandbox"] == {"interface": name, "reason": "a reason"}
+        assert report["ok"]
 
     def test_an_interface_that_is_not_there_is_a_problem(self, session: Session) -> None:
-        told = examine(session, online=False, env={ffi.VARIABLE: "fast"})
-        assert told["problems"] == [
+        report = examine(session, online=False, env={ffi.VARIABLE: "fast"})
+        assert report["problems"] == [
             f"environment: {ffi.VARIABLE} is 'fast'; it can be auto or public"
         ]
         assert examine(session, online=False, env={ffi.VARIABLE: "public"})["ok"]
@@ -459,9 +459,9 @@ class TestDoctor:
     ) -> None:
         path = tmp_path / "c.toml"
         path.write_text("fetch.retries = -1\nfoo = 1")
-        told = examine(session.with_options(config=path), online=False, env={})
-        assert not told["ok"]
-        assert len(told["problems"]) == 2
+        report = examine(session.with_options(config=path), online=False, env={})
+        assert not report["ok"]
+        assert len(report["problems"]) == 2
 
     def test_a_broken_plugin_makes_it_fail(self, carrel: CommandLine) -> None:
         carrel.write("c.toml", 'plugins.mine.url = "file:///nowhere/mine.wasm"')

@@ -56,18 +56,18 @@ def lookup(carrel: CommandLine, *words: str, stdin: bytes = b"") -> tuple[int, A
 
 
 def test_a_pipe_gets_items_and_works_as_json(carrel: CommandLine) -> None:
-    code, told, err = lookup(carrel, "https://doi.org/10.1000/a")
+    code, result, err = lookup(carrel, "https://doi.org/10.1000/a")
     assert (code, err) == (0, "")
-    assert told["items"][0]["trace"] == [
+    assert result["items"][0]["trace"] == [
         {"source": "papers", "outcome": "found", "asked": {"type": "doi", "id": "10.1000/a"}}
     ]
-    assert told["works"][0]["work"] == WORK
-    assert told["works"][0]["sources"] == ["papers"]
+    assert result["works"][0]["work"] == WORK
+    assert result["works"][0]["sources"] == ["papers"]
 
 
 def test_references_can_be_left_out(carrel: CommandLine) -> None:
-    _, told, _ = lookup(carrel, "10.1000/a", "--no-references")
-    assert "references" not in told["works"][0]["work"]
+    _, result, _ = lookup(carrel, "10.1000/a", "--no-references")
+    assert "references" not in result["works"][0]["work"]
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,10 @@ def test_references_can_be_left_out(carrel: CommandLine) -> None:
 def test_missing_identifiers_are_named_on_stderr_and_set_the_exit_code(
     carrel: CommandLine, words: list[str], code: int, says: str
 ) -> None:
-    ended, told, err = lookup(carrel, *words)
+    ended, result, err = lookup(carrel, *words)
     assert ended == code
     assert says in err
-    assert len(told["items"]) == len(words)
+    assert len(result["items"]) == len(words)
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def test_no_line_of_stdin_is_dropped_silently(carrel: CommandLine, stdin: bytes,
 
 
 def test_identifiers_are_read_from_stdin(carrel: CommandLine) -> None:
-    code, told, _ = lookup(carrel, "-", "10.1000/b", stdin=b"10.1000/A\n\n10.1000/a\n")
-    assert [item["given"] for item in told["items"]] == ["10.1000/A", "10.1000/a", "10.1000/b"]
+    code, result, _ = lookup(carrel, "-", "10.1000/b", stdin=b"10.1000/A\n\n10.1000/a\n")
+    assert [item["given"] for item in result["items"]] == ["10.1000/A", "10.1000/a", "10.1000/b"]
     assert code == 1
 
 
@@ -119,8 +119,8 @@ def test_identifiers_are_read_from_stdin(carrel: CommandLine) -> None:
     ],
 )
 def test_misuse_has_its_own_exit_code(carrel: CommandLine, words: list[str], says: str) -> None:
-    code, told, err = lookup(carrel, *words)
-    assert (code, told) == (2, None)
+    code, result, err = lookup(carrel, *words)
+    assert (code, result) == (2, None)
     assert says in err
 
 

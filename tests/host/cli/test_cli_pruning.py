@@ -45,9 +45,9 @@ def prune(carrel: CommandLine, configuration: str) -> int:
     carrel.write("carrel.toml", f'data_dir = "data"\n{configuration}')
     done = carrel("--config", "carrel.toml", "plugin", "prune")
     assert (done.code, done.err) == (0, "")
-    told = json.loads(done.out)
-    assert Path(told["folder"]) == (carrel.home / "data" / "plugins")
-    return int(told["freed_bytes"])
+    summary = json.loads(done.out)
+    assert Path(summary["folder"]) == (carrel.home / "data" / "plugins")
+    return int(summary["freed_bytes"])
 
 
 def test_unreferenced_plugins_are_removed_and_tagged_ones_kept(carrel: CommandLine) -> None:

@@ -53,14 +53,14 @@ def test_a_pushed_plugin_can_be_pulled(
     name = f"{registry.host}/plugins/arxiv:0.1.0"
     pushed = carrel("plugin", "push", str(ARXIV), name, "--plain-http", env=logged_in)
     assert (pushed.code, pushed.err) == (0, "")
-    told = json.loads(pushed.out)
-    assert told["reference"] == f"oci://{name}"
-    assert told["size"] == ARXIV.stat().st_size
+    published = json.loads(pushed.out)
+    assert published["reference"] == f"oci://{name}"
+    assert published["size"] == ARXIV.stat().st_size
     words = ("plugin", "pull", f"oci://{name}", "--plain-http", "--output", "got.wasm")
     pulled = carrel(*words, env=logged_in)
     assert (pulled.code, pulled.err) == (0, "")
     got = json.loads(pulled.out)
-    assert (got["digest"], got["layout"], got["ignored"]) == (told["digest"], "cncf", [])
+    assert (got["digest"], got["layout"], got["ignored"]) == (published["digest"], "cncf", [])
     assert got["annotations"]["org.opencontainers.image.title"] == "arXiv"
     assert (carrel.home / "got.wasm").read_bytes() == ARXIV.read_bytes()
     config = json.loads(

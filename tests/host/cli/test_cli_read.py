@@ -110,10 +110,10 @@ def test_jsonl_has_one_line_for_each_file(carrel: CommandLine) -> None:
     names = ["short.xml", "cut.xml", "none.xml", "empty.xml", "program", ".", "short.xml"]
     done = carrel("read", "--jsonl", *names)
     assert (done.code, done.err) == (1, "")
-    told = records(done.out)
-    assert [one["file"] for one in told] == names
-    first = told[0]
-    assert first == told[-1]
+    results = records(done.out)
+    assert [one["file"] for one in results] == names
+    first = results[0]
+    assert first == results[-1]
     assert first["text"] == carrel("read", "short.xml").out
     assert (first["title"], first["kind"], first["quality"]) == (
         "On stones",
@@ -122,7 +122,7 @@ def test_jsonl_has_one_line_for_each_file(carrel: CommandLine) -> None:
     )
     assert first["identifiers"] == {"doi": "10.5555/stones.1"}
     assert {"name", "value", "from"} <= set(first["metadata"][0])  # type: ignore[index]
-    codes = [one["error"]["code"] for one in told[1:-1]]  # type: ignore[index]
+    codes = [one["error"]["code"] for one in results[1:-1]]  # type: ignore[index]
     assert codes == [
         "invalid_document",
         "invalid_arguments",
@@ -145,7 +145,7 @@ def test_jsonl_takes_parts_of_texts(carrel: CommandLine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         (["empty.xml"], 1, "the file is empty"),
         (["program"], 1, "what can be read: "),
@@ -159,11 +159,11 @@ def test_jsonl_takes_parts_of_texts(carrel: CommandLine) -> None:
     ],
 )
 def test_an_unreadable_file_is_an_error_with_the_reason(
-    carrel: CommandLine, words: list[str], code: int, told: str
+    carrel: CommandLine, words: list[str], code: int, message: str
 ) -> None:
     done = carrel("read", *words)
     assert (done.code, done.out) == (code, "")
-    assert told in done.err
+    assert message in done.err
     assert "what to do" in done.err
 
 

@@ -23,8 +23,8 @@ def test_a_resource_is_returned_unchanged(carrel: CommandLine) -> None:
 
 
 def test_without_a_uri_the_resources_and_templates_are_listed(carrel: CommandLine) -> None:
-    told = json.loads(carrel("read-resource").out)
-    assert told == {
+    listing = json.loads(carrel("read-resource").out)
+    assert listing == {
         "resources": [
             {
                 "uri": "fake://list",

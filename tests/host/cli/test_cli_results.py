@@ -284,8 +284,8 @@ class TestFate:
     def test_the_fate_of_a_doi_is_shown_as_of_a_work(
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        told = {"type": "retraction", "notice_doi": "10.5555/n", "found_in": ["update-to"]}
-        fate = {"doi": "10.5555/x", "title": "T", "is_retracted": True, "updates": [told]}
+        update = {"type": "retraction", "notice_doi": "10.5555/n", "found_in": ["update-to"]}
+        fate = {"doi": "10.5555/x", "title": "T", "is_retracted": True, "updates": [update]}
         assert shown(capsys, fate).splitlines() == [
             "  1  [Retracted] T",
             "     doi:10.5555/x",
@@ -346,7 +346,7 @@ class TestTexts:
 
 class TestMissing:
     @pytest.mark.parametrize(
-        ("result", "told", "is_all"),
+        ("result", "reasons", "is_all"),
         [
             ({"articles": [{}], "not_found_pmids": ["9"]}, [("9", "not found")], False),
             ({"articles": [], "not_found_pmids": ["9"]}, [("9", "not found")], True),
@@ -405,11 +405,11 @@ class TestMissing:
     def test_missing_identifiers_are_read_from_a_result(
         self,
         result: dict[str, Any],
-        told: list[tuple[str, str]],
+        reasons: list[tuple[str, str]],
         is_all: bool,
     ) -> None:
         missing = find_missing(result)
-        assert missing.told == told
+        assert missing.told == reasons
         assert missing.is_all is is_all
 
 
@@ -430,14 +430,14 @@ class TestRecordedCalls:
             return
         done = carrel.on_terminal(*words, env={"NO_COLOR": "1"}, columns=80)
         assert done.code == 0
-        for said in (
+        for text in (
             "  1  Reading at a sloped desk",
             "     BACKGROUND: Slopes of 10⁻³ rad are felt.",
             "  2  [Retracted] Effects of lamp light on reading: a review\n",
             "     Retraction in: Furnit Rev. 2023 Jan;9(1):e1 (pmid:99000104)\n",
             "carrel: 99000999: not found\n",
         ):
-            assert said in done.out
+            assert text in done.out
         assert max(map(len, done.out.split("\r")[-1].splitlines())) <= 80
 
     @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
@@ -468,6 +468,6 @@ class TestRecordedCalls:
     def test_a_citation_can_be_copied(self, carrel: CommandLine) -> None:
         words = ["call", "pubmed_related", "source_pmid=99000102"]
         words += ["relationship_type=citation_formats", "--replay", str(RECORDINGS / "pubmed")]
-        told = json.loads(carrel(*words).out)
+        result = json.loads(carrel(*words).out)
         done = carrel.on_terminal(*words, env={"NO_COLOR": "1"}, columns=40)
-        assert done.out.endswith(f"RETRACTED: pmid:99000104\n{told['citations']['ris']}")
+        assert done.out.endswith(f"RETRACTED: pmid:99000104\n{result['citations']['ris']}")

@@ -184,7 +184,7 @@ def test_existing_keys_are_not_overwritten(line: CommandLine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["verify", "r.example.org/x:1"], "no signer is given"),
         (["verify", "r.example.org/x:1", "--identity", "a@b"], "go together"),
@@ -196,14 +196,14 @@ def test_existing_keys_are_not_overwritten(line: CommandLine) -> None:
     ],
 )
 def test_misuse_exits_with_2_and_names_the_fault(
-    words: list[str], said: str, line: CommandLine
+    words: list[str], message: str, line: CommandLine
 ) -> None:
     key = privatekey.new_private_key()
     line.write("k.key", privatekey.write_private_key(key, b"x"))
     line.write("k.pub", privatekey.write_public_key(key))
     done = line("plugin", *words)
     assert done.code == 2
-    assert said in done.err
+    assert message in done.err
 
 
 @pytest.mark.requirement("sandbox:secrets:signing-key")

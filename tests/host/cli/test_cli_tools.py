@@ -32,7 +32,7 @@ def built_in() -> Iterator[list[Tool]]:
         yield list(api.tools())
 
 
-def told(schema: dict[str, Any]) -> Argument:
+def read_argument(schema: dict[str, Any]) -> Argument:
     [argument, *_] = read_arguments_of({"type": "object", "properties": {"x": schema}})
     return argument
 
@@ -109,7 +109,7 @@ class TestArguments:
         allowed: tuple[str, ...],
         default: str,
     ) -> None:
-        found = told(schema)
+        found = read_argument(schema)
         assert (found.kind, found.limits, found.allowed, found.default) == (
             kind,
             limits,

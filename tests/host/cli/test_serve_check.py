@@ -63,19 +63,19 @@ def test_all_faults_are_reported_at_once(carrel: CommandLine) -> None:
             "serve", "--check", "--config", "c.toml", "--http", where, env={"CARREL_CONTAKT": "a"}
         )
     assert done.code == 1, done.err
-    told = json.loads(done.out)
-    assert not told["ok"]
+    report = json.loads(done.out)
+    assert not report["ok"]
     expected = [
         *(part for one in FAULTS.values() for part in ([one] if isinstance(one, str) else one)),
         f"cannot listen on {where}: Address already in use; end the program that listens there",
         "did you mean CARREL_CONTACT?",
     ]
-    missing = [one for one in expected if not any(one in fault for fault in told["faults"])]
-    assert missing == [], told["faults"]
-    assert len(told["faults"]) == len(expected), told["faults"]
-    assert told["configuration"] == "c.toml"
-    assert told["plugins"]["gone"] == "failed"
-    assert told["plugins"]["arxiv"] == "ready"
+    missing = [one for one in expected if not any(one in fault for fault in report["faults"])]
+    assert missing == [], report["faults"]
+    assert len(report["faults"]) == len(expected), report["faults"]
+    assert report["configuration"] == "c.toml"
+    assert report["plugins"]["gone"] == "failed"
+    assert report["plugins"]["arxiv"] == "ready"
 
 
 def test_tools_that_cannot_be_listed_are_a_fault(carrel: CommandLine) -> None:
@@ -108,7 +108,7 @@ def test_faults_of_an_identity_are_reported_with_every_address(
     carrel.write("c.toml", OFF + IDENTITY.format(issuer="http://127.0.0.1:9"))
     env = {"MCP_AUTH_SECRET_KEY": "short"}
     done = carrel("serve", "--check", "--config", "c.toml", "--http", where, env=env)
-    told = json.loads(done.out)["faults"]
+    faults = json.loads(done.out)["faults"]
     for part in (
         "MCP_AUTH_SECRET_KEY (environment): expected at least 32 bytes but found 5",
         "identity.issuer, MCP_AUTH_SECRET_KEY (environment): exclude each other",
@@ -116,8 +116,8 @@ def test_faults_of_an_identity_are_reported_with_every_address(
         "identity.scopes['carrel'].toolsets: no toolset is called 'libary'; did you mean 'library",
         "identity.scopes['carrel'].plugins: no plugin is called 'arxv'; did you mean 'arxiv'",
     ):
-        assert any(one.startswith(part) for one in told), (part, told)
-    assert len(told) == 5 + (where == "somewhere"), told
+        assert any(one.startswith(part) for one in faults), (part, faults)
+    assert len(faults) == 5 + (where == "somewhere"), faults
 
 
 def test_a_wrong_setting_of_an_identity_is_one_fault(carrel: CommandLine) -> None:
@@ -173,18 +173,18 @@ def test_a_configuration_without_faults_passes(carrel: CommandLine) -> None:
     carrel.write("c.toml", OFF)
     done = carrel("serve", "--check", "--config", "c.toml", "--http", "127.0.0.1:0")
     assert done.code == 0, done.out
-    told = json.loads(done.out)
-    assert (told["ok"], told["faults"]) == (True, [])
-    assert told["url"].startswith("http://127.0.0.1")
+    report = json.loads(done.out)
+    assert (report["ok"], report["faults"]) == (True, [])
+    assert report["url"].startswith("http://127.0.0.1")
 
 
 def test_grants_for_nothing_and_missing_grants_are_warnings(carrel: CommandLine) -> None:
     grant = 'plugins.arxiv.runtime_config.allowed_hosts = ["export.arxiv.org", "example.org"]'
     carrel.write("c.toml", f"{grant}\n{OFF}")
-    told = json.loads(carrel("serve", "--check", "--config", "c.toml").out)
-    assert told["ok"], told["faults"]
-    assert any("example.org is granted, but not requested" in one for one in told["warnings"])
-    assert any("host arxiv.org is not granted" in one for one in told["warnings"])
+    report = json.loads(carrel("serve", "--check", "--config", "c.toml").out)
+    assert report["ok"], report["faults"]
+    assert any("example.org is granted, but not requested" in one for one in report["warnings"])
+    assert any("host arxiv.org is not granted" in one for one in report["warnings"])
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,9 @@ def test_nothing_is_written_without_a_terminal(carrel: CommandLine) -> None:
     done = carrel(*FIX)
     assert done.code == 1
     assert "--yes" in done.err
-    [told] = json.loads(done.out)["clients"]
-    assert told["outcome"] == "not written"
-    assert '+{"mcpServers": {"other": {"command": "x"}, "carrel"' in told["diff"]
+    [client] = json.loads(done.out)["clients"]
+    assert client["outcome"] == "not written"
+    assert '+{"mcpServers": {"other": {"command": "x"}, "carrel"' in client["diff"]
     assert config(carrel) == before
 
 
@@ -40,9 +40,9 @@ def test_yes_writes_the_found_clients_and_keeps_the_old_file(carrel: CommandLine
     before = config(carrel)
     done = carrel("doctor", "--fix", "--yes")
     assert done.code == 0, done.err
-    [told] = json.loads(done.out)["clients"]
-    assert (told["client"], told["outcome"]) == ("cursor", "written")
-    assert Path(told["backup"]).read_text() == before
+    [client] = json.loads(done.out)["clients"]
+    assert (client["client"], client["outcome"]) == ("cursor", "written")
+    assert Path(client["backup"]).read_text() == before
     assert json.loads(config(carrel))["mcpServers"]["carrel"]["args"] == ["serve"]
     again = json.loads(carrel("doctor", "--fix", "--yes").out)
     assert [one["outcome"] for one in again["clients"]] == ["unchanged"]
@@ -76,24 +76,26 @@ def test_a_broken_file_is_reported_and_the_others_are_written(carrel: CommandLin
     broken.write_text("a = \n")
     done = carrel("doctor", "--fix", "--yes")
     assert done.code == 1
-    told = {one["client"]: one for one in json.loads(done.out)["clients"]}
-    assert told["cursor"]["outcome"] == "written"
-    assert told["codex"]["outcome"] == "failed"
-    assert "repair the file first" in told["codex"]["error"]
+    clients = {one["client"]: one for one in json.loads(done.out)["clients"]}
+    assert clients["cursor"]["outcome"] == "written"
+    assert clients["codex"]["outcome"] == "failed"
+    assert "repair the file first" in clients["codex"]["error"]
     assert broken.read_text() == "a = \n"
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("doctor", "--fix", "--client", "emacs"), "there are claude-desktop, claude-code"),
         (("doctor", "--yes"), "need --fix"),
     ],
 )
-def test_wrong_options_are_refused(carrel: CommandLine, words: tuple[str, ...], told: str) -> None:
+def test_wrong_options_are_refused(
+    carrel: CommandLine, words: tuple[str, ...], message: str
+) -> None:
     done = carrel(*words)
     assert done.code == 2
-    assert told in done.err
+    assert message in done.err
 
 
 def test_without_a_client_the_known_names_are_listed(tmp_path: Path) -> None:
