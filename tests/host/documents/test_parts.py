@@ -88,7 +88,7 @@ def test_a_section_has_the_sections_inside_it_and_no_more(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "told"),
+    ("wanted", "message"),
     [
         ("Discussion", "there are 'Abstract'"),
         ("Resluts", "no heading fits 'Resluts'"),
@@ -96,10 +96,10 @@ def test_a_section_has_the_sections_inside_it_and_no_more(
         ("Method", "no heading fits"),
     ],
 )
-def test_an_unknown_section_is_refused_with_the_known_sections(wanted: str, told: str) -> None:
+def test_an_unknown_section_is_refused_with_the_known_sections(wanted: str, message: str) -> None:
     with pytest.raises(ArgumentError, match="section: ") as caught:
         section(wanted)
-    assert told in caught.value.message
+    assert message in caught.value.message
 
 
 def test_words_that_fit_several_sections_are_refused_with_their_names() -> None:

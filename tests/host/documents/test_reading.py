@@ -192,9 +192,9 @@ def test_the_wall_clock_limit_applies_to_the_whole_reading(open_api: Open) -> No
 
 
 def test_progress_names_the_current_step(api: Carrel) -> None:
-    told: list[str] = []
-    api.read(article(), on_progress=lambda _done, _total, words: told.append(words))
-    assert told[-2:] == ["reading as jats", "rendering"]
+    messages: list[str] = []
+    api.read(article(), on_progress=lambda _done, _total, words: messages.append(words))
+    assert messages[-2:] == ["reading as jats", "rendering"]
 
 
 def test_it_can_be_awaited(config: Config) -> None:

@@ -71,62 +71,62 @@ def test_its_announcement_is_short_and_has_the_six_sections(granted: Carrel) -> 
 
 
 def test_a_short_document_is_returned_completely(granted: Carrel) -> None:
-    told = read(granted, "short.xml")
-    assert told["text"].startswith("# On stones\n")
-    assert told["text"].endswith("twice.\n")
-    assert (told["format"], told["title"], told["kind"], told["quality"]) == (
+    result = read(granted, "short.xml")
+    assert result["text"].startswith("# On stones\n")
+    assert result["text"].endswith("twice.\n")
+    assert (result["format"], result["title"], result["kind"], result["quality"]) == (
         "jats",
         "On stones",
         "research-article",
         "complete",
     )
-    assert told["identifiers"] == {"doi": "10.5555/stones.1"}
-    assert told["length"] == len(told["text"])
-    assert told["tokens"] == estimated_tokens(told["text"].rstrip())
-    assert not {"next", "outline"} & set(told)
+    assert result["identifiers"] == {"doi": "10.5555/stones.1"}
+    assert result["length"] == len(result["text"])
+    assert result["tokens"] == estimated_tokens(result["text"].rstrip())
+    assert not {"next", "outline"} & set(result)
 
 
 def test_a_long_document_is_returned_as_an_outline_first(granted: Carrel) -> None:
-    told = read(granted, "long.xml")
-    assert [one["heading"] for one in told["outline"]] == [
+    result = read(granted, "long.xml")
+    assert [one["heading"] for one in result["outline"]] == [
         "Abstract",
         "1 Introduction",
         "2 Materials and Methods",
         "Sites",
         "3 Results",
     ]
-    assert told["text"].endswith("## Abstract\n\nIn short.\n\n"), (
+    assert result["text"].endswith("## Abstract\n\nIn short.\n\n"), (
         "the text before the first section"
     )
-    assert told["length"] > DEFAULT_CHARS
-    assert told["next"] == told["outline"][1]["from"]
-    assert told["tokens"] < 50
-    methods = told["outline"][2]
-    assert 1000 < methods["tokens"] < told["length"] / 4
+    assert result["length"] > DEFAULT_CHARS
+    assert result["next"] == result["outline"][1]["from"]
+    assert result["tokens"] < 50
+    methods = result["outline"][2]
+    assert 1000 < methods["tokens"] < result["length"] / 4
 
 
 def test_each_section_of_the_outline_can_be_requested(granted: Carrel) -> None:
     whole = granted.read(long_article())
     for entry in read(granted, "long.xml")["outline"]:
-        told = read(granted, "long.xml", section=entry["heading"], max_chars=100_000)
-        assert told["from"] == entry["from"]
-        assert told["tokens"] in {entry["tokens"], entry["tokens"] - 1}
-        assert whole.text[entry["from"] :].startswith(told["text"].rstrip())
-        assert "outline" not in told
-        assert "next" not in told
+        result = read(granted, "long.xml", section=entry["heading"], max_chars=100_000)
+        assert result["from"] == entry["from"]
+        assert result["tokens"] in {entry["tokens"], entry["tokens"] - 1}
+        assert whole.text[entry["from"] :].startswith(result["text"].rstrip())
+        assert "outline" not in result
+        assert "next" not in result
 
 
 @pytest.mark.parametrize("text_format", ["markdown", "text"])
 def test_parts_make_the_whole(granted: Carrel, text_format: str) -> None:
     pieces, start = [], 0
     while True:
-        told = read(granted, "long.xml", **{"from": start}, format=text_format, max_chars=2000)
-        assert len(told["text"]) <= 2001
-        pieces.append(told["text"].rstrip("\n"))
-        if "next" not in told:
+        result = read(granted, "long.xml", **{"from": start}, format=text_format, max_chars=2000)
+        assert len(result["text"]) <= 2001
+        pieces.append(result["text"].rstrip("\n"))
+        if "next" not in result:
             break
-        assert not told["text"].rstrip().endswith("number"), "it ends with a paragraph"
-        start = told["next"]
+        assert not result["text"].rstrip().endswith("number"), "it ends with a paragraph"
+        start = result["next"]
     whole = granted.read(long_article(), plain=text_format == "text")
     assert "\n\n".join(pieces) == whole.text.rstrip("\n")
 
@@ -139,10 +139,10 @@ def test_a_long_document_without_headings_is_returned_in_parts(
     document = {"identifiers": {}, "sections": sections, "quality": "complete"}
     (papers / "a.rtf").write_bytes(b"{\\rtf1}")
     api = open_api(papers, stranger=reader(document=document))
-    told = read(api, "a.rtf")
-    assert "outline" not in told
-    assert 10_000 < len(told["text"]) <= DEFAULT_CHARS + 1
-    assert told["next"] < told["length"]
+    result = read(api, "a.rtf")
+    assert "outline" not in result
+    assert 10_000 < len(result["text"]) <= DEFAULT_CHARS + 1
+    assert result["next"] < result["length"]
 
 
 def test_warnings_and_missing_content_are_reported(open_api: Open, papers: Path) -> None:
@@ -155,17 +155,19 @@ def test_warnings_and_missing_content_are_reported(open_api: Open, papers: Path)
         "warnings": [{"code": "x", "message": "page is a picture", "place": "page 1"}] * 30,
     }
     (papers / "a.rtf").write_bytes(b"{\\rtf1}")
-    told = read(open_api(papers, stranger=reader(document=document)), "a.rtf")
-    assert (told["quality"], told["quality_reason"], told["pages"]) == ("none", "scanned", 3)
-    assert (told["text"], told["tokens"]) == ("", 0)
-    assert told["warnings"] == ["page is a picture (page 1)"] * 10
+    result = read(open_api(papers, stranger=reader(document=document)), "a.rtf")
+    assert (result["quality"], result["quality_reason"], result["pages"]) == ("none", "scanned", 3)
+    assert (result["text"], result["tokens"]) == ("", 0)
+    assert result["warnings"] == ["page is a picture (page 1)"] * 10
 
 
 def test_the_same_file_is_not_read_again(granted: Carrel, papers: Path) -> None:
     def words_of(call: dict[str, Any]) -> list[str]:
-        told: list[str] = []
-        granted.call("document_read", call, on_progress=lambda _d, _t, words: told.append(words))
-        return told
+        messages: list[str] = []
+        granted.call(
+            "document_read", call, on_progress=lambda _d, _t, words: messages.append(words)
+        )
+        return messages
 
     assert "reading as jats" in words_of({"path": "long.xml"})
     assert words_of({"path": "long.xml", "section": "Results"}) == []
