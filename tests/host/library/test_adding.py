@@ -101,11 +101,11 @@ def test_a_work_is_added_by_what_names_it(  # noqa: PLR0917 - parameters of a ta
     title: str,
     key: str,
 ) -> None:
-    told = add(config, tmp_path, text, exchanges)
-    [outcome] = told["outcomes"]
+    result = add(config, tmp_path, text, exchanges)
+    [outcome] = result["outcomes"]
     assert (outcome["status"], outcome["kind"]) == ("added", kind), outcome
     assert (outcome["id"], outcome["title"]) == (key, title)
-    assert told["summary"] == {"total": 1, "added": 1, "skipped": 0, "failed": 0}
+    assert result["summary"] == {"total": 1, "added": 1, "skipped": 0, "failed": 0}
     [kept] = stored(tmp_path)
     assert (kept["id"], kept["title"]) == (key, title)
     assert kept["custom"]["uuid"]
@@ -139,10 +139,10 @@ def test_a_bibliography_is_added_without_a_request(  # noqa: PLR0917 - of a tabl
 def test_a_pdf_is_added_by_the_doi_that_it_states(config: Config, tmp_path: Path) -> None:
     pdf = FIXTURES / "pdf" / "paper" / "document.pdf"
     doi = json.loads((pdf.parent / "expected.json").read_text("utf-8"))["identifiers"]["doi"]
-    told = add(
+    result = add(
         config, tmp_path, str(pdf), crossref(doi, crossref_work(doi)), folders=(FIXTURES / "pdf",)
     )
-    [outcome] = told["outcomes"]
+    [outcome] = result["outcomes"]
     assert (outcome["status"], outcome["kind"]) == ("added", "pdf"), outcome
     assert stored(tmp_path)[0]["DOI"] == doi
 
@@ -158,8 +158,8 @@ def test_a_file_outside_the_granted_folders_is_refused(config: Config, tmp_path:
         str(granted / "link.bib"),
         str(granted / ".." / "refs.bib"),
     ]
-    told = add(config, tmp_path, inputs, folders=(granted,))
-    assert [one["reason"] for one in told["outcomes"]] == ["validation_error"] * 3
+    result = add(config, tmp_path, inputs, folders=(granted,))
+    assert [one["reason"] for one in result["outcomes"]] == ["validation_error"] * 3
     assert not (tmp_path / "library.json").exists()
 
 
@@ -176,8 +176,8 @@ def test_each_input_of_a_mix_has_its_own_outcome(config: Config, tmp_path: Path)
         openlibrary(title=None),
     ]
     inputs = [f"{DOI}\n10.5555/new\n10.5555/nobody", f"ISBN {ISBN}", BIBTEX + "\n@misc{broken", "?"]
-    told = add(config, tmp_path, inputs, exchanges)
-    outcomes = told["outcomes"]
+    result = add(config, tmp_path, inputs, exchanges)
+    outcomes = result["outcomes"]
     assert [(one["status"], one.get("reason")) for one in outcomes][:5] == [
         ("skipped", "duplicate"),
         ("added", None),
@@ -188,23 +188,23 @@ def test_each_input_of_a_mix_has_its_own_outcome(config: Config, tmp_path: Path)
     assert (outcomes[0]["existing_id"], outcomes[0]["duplicate_type"]) == ("old-2019", "doi")
     assert outcomes[-1]["reason"] == "validation_error"
     assert {one.get("reason") for one in outcomes[5:-1]} == {"parse_error"}
-    assert told["summary"]["added"] == 2
+    assert result["summary"]["added"] == 2
 
 
 @pytest.mark.requirement("reference-manager:summary:skipped")
 def test_what_is_there_is_skipped_without_a_request(config: Config, tmp_path: Path) -> None:
     write_library(tmp_path / "library.json", item("old-2019", PMID="31452104", PMCID="PMC9900777"))
-    told = add(config, tmp_path, "10.5555/TIDY.2019\nPMID: 31452104\nPMC9900777")
-    assert [(one["status"], one["existing_id"]) for one in told["outcomes"]] == [
+    result = add(config, tmp_path, "10.5555/TIDY.2019\nPMID: 31452104\nPMC9900777")
+    assert [(one["status"], one["existing_id"]) for one in result["outcomes"]] == [
         ("skipped", "old-2019")
     ] * 3
-    assert [one["duplicate_type"] for one in told["outcomes"]] == ["doi", "pmid", "pmcid"]
+    assert [one["duplicate_type"] for one in result["outcomes"]] == ["doi", "pmid", "pmcid"]
 
 
 @pytest.mark.requirement("reference-manager:reasons:network")
 def test_a_dead_network_fails_the_input_and_says_so(config: Config, tmp_path: Path) -> None:
-    told = add(config, tmp_path, [DOI, BIBTEX])
-    first, second = told["outcomes"]
+    result = add(config, tmp_path, [DOI, BIBTEX])
+    first, second = result["outcomes"]
     assert (first["status"], first["reason"]) == ("failed", "fetch_error")
     assert "crossref" in first["message"]
     assert second["status"] == "added"
@@ -225,8 +225,12 @@ def test_a_dead_network_fails_the_input_and_says_so(config: Config, tmp_path: Pa
 def test_a_failure_has_one_of_five_reasons(code: str, reason: str) -> None:
     assert code in CODES
     error = SourceError(code, "it failed", plugin="crossref", tool="crossref_work")
-    told = InputOutcome.of_error("10.5555/a", "doi", error).to_json()
-    assert (told["status"], told["reason"], told["message"]) == ("failed", reason, error.message)
+    outcome = InputOutcome.of_error("10.5555/a", "doi", error).to_json()
+    assert (outcome["status"], outcome["reason"], outcome["message"]) == (
+        "failed",
+        reason,
+        error.message,
+    )
 
 
 @pytest.mark.requirement("reference-manager:arxiv-doi:own")
@@ -250,11 +254,11 @@ def test_a_published_eprint_is_kept_without_its_archive(config: Config, tmp_path
 def test_a_key_of_a_bibliography_is_kept_and_a_number_is_none(
     config: Config, tmp_path: Path
 ) -> None:
-    told = add(config, tmp_path, [BIBTEX, RIS])
-    assert [one["id"] for one in told["outcomes"]] == ["desk1", "reyes-2002"]
+    result = add(config, tmp_path, [BIBTEX, RIS])
+    assert [one["id"] for one in result["outcomes"]] == ["desk1", "reyes-2002"]
 
 
 def test_too_many_inputs_are_refused_one_by_one(config: Config, tmp_path: Path) -> None:
-    told = add(config, tmp_path, "\n\n".join(["?"] * 501))
-    assert told["summary"]["failed"] == 501
-    assert "more than 500 inputs" in told["outcomes"][-1]["message"]
+    result = add(config, tmp_path, "\n\n".join(["?"] * 501))
+    assert result["summary"]["failed"] == 501
+    assert "more than 500 inputs" in result["outcomes"][-1]["message"]

@@ -67,11 +67,11 @@ def kept(tmp_path: Path) -> dict[str, Any]:
 def test_a_reference_that_agrees_is_ok_and_the_result_is_kept(
     config: Config, tmp_path: Path
 ) -> None:
-    told = check(config, tmp_path, known(), item())
-    [one] = told["results"]
+    report = check(config, tmp_path, known(), item())
+    [one] = report["results"]
     assert one["status"] == "ok", one
     assert "crossref" in one["sources"]
-    assert told["summary"] == {"total": 1, "ok": 1}
+    assert report["summary"] == {"total": 1, "ok": 1}
     assert kept(tmp_path)["status"] == "ok"
     assert checked_days_ago(kept(tmp_path), datetime.now(UTC).timestamp()) == pytest.approx(
         0, abs=0.01
@@ -82,8 +82,8 @@ def test_a_reference_that_agrees_is_ok_and_the_result_is_kept(
 def test_a_retraction_is_found_with_its_notice_and_who_says_so(
     config: Config, tmp_path: Path
 ) -> None:
-    told = check(config, tmp_path, known(**{"updated-by": [NOTICE]}), item())
-    [one] = told["results"]
+    report = check(config, tmp_path, known(**{"updated-by": [NOTICE]}), item())
+    [one] = report["results"]
     assert one["status"] == "retracted"
     [finding] = one["findings"]
     assert finding["sources"] == ["crossref"]
@@ -172,12 +172,12 @@ def test_what_was_checked_within_a_week_is_skipped_unless_forced(
     assert one["status"] == "ok"
 
 
-def test_nothing_is_kept_with_save_false_and_unknown_ids_are_told(
+def test_nothing_is_kept_with_save_false_and_unknown_ids_are_reported(
     config: Config, tmp_path: Path
 ) -> None:
-    told = check(config, tmp_path, known(), item(), ids=["marlow-2019", "nobody"], save=False)
-    assert [one["status"] for one in told["results"]] == ["ok", "not_found"]
-    assert told["summary"] == {"total": 2, "ok": 1, "not_found": 1}
+    report = check(config, tmp_path, known(), item(), ids=["marlow-2019", "nobody"], save=False)
+    assert [one["status"] for one in report["results"]] == ["ok", "not_found"]
+    assert report["summary"] == {"total": 2, "ok": 1, "not_found": 1}
     assert kept(tmp_path) == {}
 
 

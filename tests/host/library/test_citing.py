@@ -47,13 +47,13 @@ def citing(config: Config, tmp_path: Path) -> Any:
 
 @pytest.mark.requirement("reference-manager:cite:order")
 def test_each_id_has_a_citation_in_the_order_of_the_call(citing: Citing) -> None:
-    told = citing(ids=["marlow-2019", "nobody", "holm"])
-    assert [one["id"] for one in told["citations"]] == ["marlow-2019", "nobody", "holm"]
-    first, second, third = told["citations"]
+    result = citing(ids=["marlow-2019", "nobody", "holm"])
+    assert [one["id"] for one in result["citations"]] == ["marlow-2019", "nobody", "holm"]
+    first, second, third = result["citations"]
     assert first["text"].startswith("marlow-2019, The tidy desk")
     assert "nobody" in second["error"]
     assert third["text"].startswith("holm")
-    assert (told["style"], told["format"]) == ("apa", "text")
+    assert (result["style"], result["format"]) == ("apa", "text")
     assert len(citing.csl.requests) == 1
 
 
@@ -64,15 +64,15 @@ def test_only_missing_ids_need_no_plugin(citing: Citing) -> None:
 
 @pytest.mark.requirement("reference-manager:cite:plugin")
 def test_style_format_and_locale_reach_the_plugin(citing: Citing) -> None:
-    told = citing(ids=["holm"], style="ieee", format="html", locale="de-DE")
+    result = citing(ids=["holm"], style="ieee", format="html", locale="de-DE")
     asked = citing.csl.requests[-1]
-    assert (told["style"], told["format"], told["locale"]) == ("ieee", "html", "de-DE")
+    assert (result["style"], result["format"], result["locale"]) == ("ieee", "html", "de-DE")
     assert (asked["format"], asked["locale"]) == ("html", "de-DE")
 
 
 def test_an_in_text_citation_is_asked_for_each_id(citing: Citing) -> None:
-    told = citing(ids=["holm", "marlow-2019"], in_text=True)
-    assert [one["text"] for one in told["citations"]] == ["(holm)", "(marlow-2019)"]
+    result = citing(ids=["holm", "marlow-2019"], in_text=True)
+    assert [one["text"] for one in result["citations"]] == ["(holm)", "(marlow-2019)"]
 
 
 @pytest.mark.requirement("reference-manager:cite-styles:settings")
@@ -80,8 +80,8 @@ def test_the_settings_choose_style_and_locale(config: Config, tmp_path: Path) ->
     style = tmp_path / "own.csl"
     style.write_text(CSL, "utf-8")
     made = Citing(config, tmp_path, LibraryConfig(style=str(style), locale="fr-FR"))
-    told = made(ids=["holm"])
-    assert (told["style"], told["locale"]) == ("own", "fr-FR")
+    result = made(ids=["holm"])
+    assert (result["style"], result["locale"]) == ("own", "fr-FR")
     assert made.csl.requests[-1]["style"] == CSL
     made.library.close()
 
@@ -91,8 +91,8 @@ def test_a_client_names_only_styles_of_granted_folders(citing: Citing, tmp_path:
     (tmp_path / "granted").mkdir()
     for folder in ("granted", "."):
         (tmp_path / folder / "own.csl").write_text(CSL, "utf-8")
-    told = citing(ids=["holm"], style=str(tmp_path / "granted" / "own.csl"))
-    assert (told["style"], citing.csl.requests[-1]["style"]) == ("own", CSL)
+    result = citing(ids=["holm"], style=str(tmp_path / "granted" / "own.csl"))
+    assert (result["style"], citing.csl.requests[-1]["style"]) == ("own", CSL)
     with pytest.raises(CarrelError) as caught:
         citing(ids=["holm"], style=str(tmp_path / "own.csl"))
     assert caught.value.error_code == "denied"

@@ -59,8 +59,8 @@ def cli(
 
     def call(*words: str) -> tuple[int, str, str]:
         code = run(["library", *words])
-        told = capsysbinary.readouterr()
-        return code, told.out.decode(), told.err.decode()
+        captured = capsysbinary.readouterr()
+        return code, captured.out.decode(), captured.err.decode()
 
     return call
 
@@ -68,8 +68,8 @@ def cli(
 def test_add_takes_identifiers_and_files_of_a_person(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "refs.bib").write_text("@book{holm, title={Shelves}, year={2019}}", "utf-8")
     code, out, err = cli("add", DOI, "refs.bib", "?")
-    told = json.loads(out)
-    assert [one["status"] for one in told["outcomes"]] == ["added", "added", "failed"]
+    result = json.loads(out)
+    assert [one["status"] for one in result["outcomes"]] == ["added", "added", "failed"]
     assert code == 1
     assert "validation_error" in err
     assert cli("add", "?")[0] == 2
@@ -130,9 +130,9 @@ def test_what_was_mistyped_is_named(cli: Cli, tmp_path: Path) -> None:
     for name in ("missing.bib", "missing.pdf", "no-folder/missing.ris"):
         code, out, err = cli("add", name)
         [outcome] = json.loads(out)["outcomes"]
-        told = "there is no such file" if "/" not in name else "no folder"
+        reason = "there is no such file" if "/" not in name else "no folder"
         assert (code != 0, outcome["status"]) == (True, "failed")
-        assert told in outcome["message"], name
+        assert reason in outcome["message"], name
     assert ".bib" in json.loads(cli("add", "notes.txt")[1])["outcomes"][0]["message"]
     assert "With --force" in json.loads(cli("remove", "marlow-2019")[1])["message"]
 
@@ -142,21 +142,21 @@ def test_merging_has_a_dry_run(cli: Cli, tmp_path: Path) -> None:
     path = write_library(tmp_path / "library.json", item(), other)
     before = path.read_bytes()
     code, out, _ = cli("merge", "marlow-2019", "other", "--dry-run")
-    told = json.loads(out)
-    assert (code, told["removed"], "note" in told["taken"]) == (0, "other", True)
+    result = json.loads(out)
+    assert (code, result["removed"], "note" in result["taken"]) == (0, "other", True)
     assert path.read_bytes() == before
     assert cli("merge", "marlow-2019", "other")[0] == 0
     assert len(json.loads(path.read_text("utf-8"))) == 1
     assert cli("merge", "marlow-2019", "marlow-2019")[0] == 2
 
 
-def test_a_check_tells_what_is_unknown(cli: Cli, tmp_path: Path) -> None:
+def test_a_check_reports_what_is_unknown(cli: Cli, tmp_path: Path) -> None:
     write_library(tmp_path / "library.json", item(), item("lost", DOI="10.5555/lost"))
     code, out, err = cli("check", "--all", "--no-save")
-    told = json.loads(out)
-    found = {one["id"]: one["status"] for one in told["results"]}
+    report = json.loads(out)
+    found = {one["id"]: one["status"] for one in report["results"]}
     assert (code, found["lost"], "lost" in err) == (1, "unknown", True)
-    assert told["summary"]["total"] == 2
+    assert report["summary"]["total"] == 2
     assert cli("check")[0] == 2
     code, out, _ = cli("check", "marlow-2019")
     assert (code, json.loads(out)["results"][0]["status"]) == (0, "ok")

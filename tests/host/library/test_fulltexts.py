@@ -45,10 +45,10 @@ def test_a_pdf_is_copied_beside_the_library_and_recorded(
 ) -> None:
     with opened(config, tmp_path, granted) as api:
         arguments = {"id": "marlow-2019", "path": str(granted / "paper.pdf")}
-        told = api.call("library_fulltext_attach", arguments).data
+        attached = api.call("library_fulltext_attach", arguments).data
         found = api.call("library_fulltext_get", {"id": "marlow-2019"}).data
-    assert (told["kind"], told["replaced"]) == ("pdf", False)
-    path = Path(told["path"])
+    assert (attached["kind"], attached["replaced"]) == ("pdf", False)
+    path = Path(attached["path"])
     assert path.parent.parent == tmp_path / "attachments"
     assert path.read_bytes() == PDF.read_bytes()
     block = attachments(tmp_path)
@@ -158,8 +158,8 @@ def test_detaching_keeps_the_file_unless_delete_is_set(
             arguments = {"id": "marlow-2019", "path": str(granted / name)}
             path = Path(api.call("library_fulltext_attach", arguments).data["path"])
         assert path.parent.parent == tmp_path / "elsewhere"
-        told = api.call("library_fulltext_detach", {"id": "marlow-2019", "kind": "markdown"}).data
-        assert told["detached"] == ["fulltext.md"]
+        result = api.call("library_fulltext_detach", {"id": "marlow-2019", "kind": "markdown"}).data
+        assert result["detached"] == ["fulltext.md"]
         assert path.with_name("fulltext.md").exists()
         api.call("library_fulltext_detach", {"id": "marlow-2019", "delete": True})
         assert not path.exists()
@@ -168,7 +168,7 @@ def test_detaching_keeps_the_file_unless_delete_is_set(
     assert attachments(tmp_path) is None
 
 
-def test_a_file_that_is_gone_is_said_to_be_gone(
+def test_a_file_that_is_gone_is_reported_as_gone(
     config: Config, tmp_path: Path, granted: Path
 ) -> None:
     with opened(config, tmp_path, granted) as api:

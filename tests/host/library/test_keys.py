@@ -54,7 +54,7 @@ def test_a_key_has_author_and_year(given_item: dict[str, Any], key: str) -> None
 
 
 @pytest.mark.requirement("reference-manager:keys:letters")
-def test_collisions_are_told_apart_by_letters() -> None:
+def test_collisions_are_distinguished_by_letters() -> None:
     taken: set[str] = set()
     for _ in range(30):
         taken.add(make_key(item("Smith", 2023), lambda key: key in taken))

@@ -89,7 +89,7 @@ def test_tags_of_both_sides_are_united(library: Library) -> None:
 
 @pytest.mark.requirement("library:shared:conflict")
 def test_the_first_change_of_another_process_is_merged_too(open_library: Open) -> None:
-    """It gives the entry the UUID by which versions are told apart."""
+    """It gives the entry the UUID by which versions are distinguished."""
     first, second = open_library(), open_library()
     first.path.write_text('[{"id": "desk", "title": "A desk"}]', "utf-8")
     assert first.get("desk") == second.get("desk")

@@ -33,11 +33,11 @@ def read(path: Path) -> dict[str, dict[str, Any]]:
     return {one.item["id"]: one.item for one in found.entries}
 
 
-def check(path: Path, folder: Path, said: Iterable[str]) -> dict[str, dict[str, Any]]:
+def check(path: Path, folder: Path, acknowledged: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Compares the file with what was acknowledged; returns key → entry."""
     entries = read(path)
     removed, removing = set(), set()
-    for line in said:
+    for line in acknowledged:
         what, key = line.split()
         if what == "add":
             removed.discard(key)
@@ -45,7 +45,7 @@ def check(path: Path, folder: Path, said: Iterable[str]) -> dict[str, dict[str, 
             removing.add(key)
         elif what == "remove":
             removed.add(key)
-    for line in said:
+    for line in acknowledged:
         what, key = line.split()
         if what == "add" and key not in removing:
             assert key in entries, line
@@ -86,12 +86,12 @@ def test_two_servers_and_an_editor_on_one_file_lose_nothing(tmp_path: Path, suff
         start("server", path, tmp_path, "two", 15),
         start("editor", path, tmp_path, "ed", 15),
     ]
-    said: list[str] = []
+    acknowledged: list[str] = []
     for worker in workers:
         out, err = worker.communicate(timeout=120)
         assert out.endswith("end\n"), err
-        said += [line[5:] for line in out.splitlines() if line.startswith("done ")]
-    entries = check(path, tmp_path, [line for line in said if not line.startswith("share")])
+        acknowledged += [line[5:] for line in out.splitlines() if line.startswith("done ")]
+    entries = check(path, tmp_path, [line for line in acknowledged if not line.startswith("share")])
     shared = entries["shared"]
     if suffix == "json":
         assert {shared[f"by-{name}"] for name in ("one", "two", "ed")} == {"15"}
@@ -113,7 +113,7 @@ def test_a_killed_writer_leaves_a_whole_file_with_all_that_it_acknowledged(
     path.write_text(SHARED[suffix], "utf-8")
     acknowledged: list[str] = []
     shared = {}
-    for number, said in enumerate(
+    for number, lines in enumerate(
         kill_rounds(
             WORKER,
             lambda number: ["server", str(path), str(tmp_path), f"w{number}", "0"],
@@ -121,8 +121,8 @@ def test_a_killed_writer_leaves_a_whole_file_with_all_that_it_acknowledged(
             longest=0.4,
         )
     ):
-        acknowledged += [line for line in said if not line.startswith("share")]
-        steps = [line for line in said if line.startswith("share")]
+        acknowledged += [line for line in lines if not line.startswith("share")]
+        steps = [line for line in lines if line.startswith("share")]
         if steps:
             shared[f"w{number}"] = int(steps[-1].split()[1])
         entries = check(path, tmp_path, acknowledged)

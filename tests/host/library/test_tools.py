@@ -121,10 +121,10 @@ def test_wrong_paging_is_refused(api: Carrel, arguments: dict[str, Any]) -> None
 @pytest.mark.requirement("reference-manager:remove-force:tool")
 def test_removing_without_force_explains_and_changes_nothing(api: Carrel, tmp_path: Path) -> None:
     before = (tmp_path / "library.json").read_bytes()
-    told = call(api, "library_remove", id="marlow-2015")
-    assert not told["removed"]
-    assert "force: true" in told["message"]
-    assert "Desk 2015" in told["message"]
+    result = call(api, "library_remove", id="marlow-2015")
+    assert not result["removed"]
+    assert "force: true" in result["message"]
+    assert "Desk 2015" in result["message"]
     unknown = call(api, "library_remove", id="nobody", force=True)
     assert (unknown["removed"], "nobody" in unknown["message"]) == (False, True)
     assert (tmp_path / "library.json").read_bytes() == before
