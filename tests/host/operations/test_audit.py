@@ -53,9 +53,9 @@ class FullDisk:
 def test_a_line_has_time_event_and_facts(tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "audit.jsonl")
     log.write("denial", plugin="p", hosts=["a", "b\n"], grant='x += "y"', count=3, nothing=None)
-    [told] = events(log.path)
-    assert told.pop("time").endswith("Z")
-    assert told == {
+    [event] = events(log.path)
+    assert event.pop("time").endswith("Z")
+    assert event == {
         "event": "denial",
         "plugin": "p",
         "hosts": ["a", "b "],
@@ -146,9 +146,9 @@ def test_a_full_disk_is_one_error_and_the_lines_are_written_later(
         for number in range(5):
             log.write("denial", number=number)
     assert log.is_failing
-    told = [record.message for record in caplog.records]
-    assert len(told) == 1
-    assert "cannot be written: No space left on device; lines are kept" in told[0]
+    messages = [record.message for record in caplog.records]
+    assert len(messages) == 1
+    assert "cannot be written: No space left on device; lines are kept" in messages[0]
     disk.room = 10**6
     assert log.retry()
     lines = log.path.read_text("utf-8").splitlines()
@@ -209,9 +209,9 @@ def test_a_denial_has_who_where_why_and_the_grant_and_no_path(tmp_path: Path) ->
     view = operations(tmp_path)
     with acting_as(Principal("anna")):
         view.denied(DENIAL)
-    [told] = events(tmp_path / "audit.jsonl")
-    assert told.pop("time")
-    assert told == {
+    [event] = events(tmp_path / "audit.jsonl")
+    assert event.pop("time")
+    assert event == {
         "event": "denial",
         "principal": "anna",
         "plugin": "p",
@@ -264,9 +264,9 @@ def test_a_hidden_tool_is_a_denial(tmp_path: Path, code_folder: Path) -> None:
     ):
         server.ready()
         server.open("https://api.example.org/v1/x")
-        [told] = [one for one in events(audit) if one["event"] == "denial"]
-        assert told["reason"] == "tool_hidden"
-        assert told["grant"] == 'plugins.probe.runtime_config.tools += "open"'
+        [event] = [one for one in events(audit) if one["event"] == "denial"]
+        assert event["reason"] == "tool_hidden"
+        assert event["grant"] == 'plugins.probe.runtime_config.tools += "open"'
 
 
 def test_a_server_records_denials_refusals_and_changed_grants_and_follows_a_rotation(
@@ -424,6 +424,6 @@ def test_the_approvals_that_a_server_starts_with_are_recorded(tmp_path: Path) ->
         await loader.start()
 
     asyncio.run(start())
-    [told] = events(tmp_path / "audit.jsonl")
-    assert (told["event"], told["plugin"]) == ("approval_used", "p")
-    assert (told["digest"], told["hosts"]) == ("sha256:d1", ["h"])
+    [event] = events(tmp_path / "audit.jsonl")
+    assert (event["event"], event["plugin"]) == ("approval_used", "p")
+    assert (event["digest"], event["hosts"]) == ("sha256:d1", ["h"])

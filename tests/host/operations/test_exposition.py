@@ -91,5 +91,5 @@ def test_every_family_has_a_name_of_prometheus_and_its_kind() -> None:
 
 
 def test_a_status_is_a_label_value_and_an_unusual_one_its_class() -> None:
-    told = [status_label(one) for one in ("200", "429", "299", "777", "unreachable")]
-    assert told == ["200", "429", "2xx", "7xx", "unreachable"]
+    labels = [status_label(one) for one in ("200", "429", "299", "777", "unreachable")]
+    assert labels == ["200", "429", "2xx", "7xx", "unreachable"]

@@ -41,17 +41,17 @@ def formatted(message: str, *args: object, **more: Any) -> dict[str, Any]:
     line = JsonFormatter(LogRedactor([SECRET])).format(record)
     assert "\n" not in line
     assert not re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u202e]", line)
-    told: dict[str, Any] = json.loads(line)
-    return told
+    members: dict[str, Any] = json.loads(line)
+    return members
 
 
 def test_a_line_has_its_members() -> None:
     facts = RequestFacts("tools/call", {"name": "echo"}, 7, "abcdefghijkl")
     facts.trace_id = "a" * 32
     with acting_as(Principal("anna")), Serving(facts):
-        told = formatted("a %s", "thing")
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", told.pop("time"))
-    assert told == {
+        members = formatted("a %s", "thing")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", members.pop("time"))
+    assert members == {
         "level": "warning",
         "logger": "carrel.x",
         "message": "a thing",
@@ -77,8 +77,8 @@ def test_a_traceback_is_a_member() -> None:
     try:
         int(f"with {SECRET} in it")
     except ValueError as error:
-        told = formatted("it failed", exc_info=(type(error), error, error.__traceback__))
-    assert "'with [redacted] in it'" in told["exception"]
+        members = formatted("it failed", exc_info=(type(error), error, error.__traceback__))
+    assert "'with [redacted] in it'" in members["exception"]
 
 
 def test_a_client_s_names_are_short_and_printable() -> None:

@@ -173,8 +173,8 @@ def test_no_label_has_a_url_or_a_path(used: Samples) -> None:
 
 def test_the_reference_lists_every_metric() -> None:
     rows = page("docs/reference/metrics.md").section("All metrics").rows()
-    told = {row[0].strip("`"): (row[1], row[2].replace("`", ""), row[3]) for row in rows}
-    assert told == {
+    documented = {row[0].strip("`"): (row[1], row[2].replace("`", ""), row[3]) for row in rows}
+    assert documented == {
         family.name: (family.kind, ", ".join(family.labels) or "none", family.help_text)
         for family in Catalogue().families()
     }

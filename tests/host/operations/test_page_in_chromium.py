@@ -131,9 +131,9 @@ def test_hostile_texts_are_shown_and_do_not_run(tab: Tab) -> None:
 def test_huge_names_that_override_directions_are_cut_and_shown_in_order(tab: Tab) -> None:
     with PageServer(hostile_view(HUGE)) as served:
         tab.open(served.url)
-        told = everything(tab)
-        assert "gnp.exe" in told
-        assert not set("\u202e\u2066\u200f\u2028\r\n\x1b") & set(told)
+        content = everything(tab)
+        assert "gnp.exe" in content
+        assert not set("\u202e\u2066\u200f\u2028\r\n\x1b") & set(content)
         for table in ("plugins", "calls", "upstreams", "denials"):
             assert max(len(cell) for row in shown(tab, table) for cell in row) < 1200
         assert tab.value("document.documentElement.scrollWidth") <= 1280

@@ -1,4 +1,4 @@
-"""Tests `/healthz` and `/readyz`: reasons, drain, reloads; and that neither tells a secret."""
+"""Tests `/healthz` and `/readyz`: reasons, drain, reloads; and that neither reveals a secret."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ def test_a_store_without_room_leaves_the_server_ready_and_is_reported(
     full = StateError("redis://h", "the server's memory is full", is_full=True)
     view = Operations(ServerConfig(), HttpConfig(), store_health=lambda: full)
     assert view.gauges.readiness().reasons == ("starting",)
-    told = Exposition(view.metrics.families(), view.gauges.collect).text()
-    assert "carrel_store_up 0" in str(told)
+    exposition = Exposition(view.metrics.families(), view.gauges.collect).text()
+    assert "carrel_store_up 0" in str(exposition)
     assert "the store cannot be used: redis://h: the server's memory is full" in caplog.text
 
 
 def test_tools_that_cannot_be_loaded_are_a_reason_and_an_error_in_the_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Without ready tools a load balancer sends no request, whose answer would tell the fault."""
+    """Without ready tools a load balancer sends no request, whose answer would report the fault."""
     faults = ["web.lens_folder: /lenses is no folder"]
 
     def make() -> Toolbox:
@@ -80,8 +80,8 @@ def test_tools_that_cannot_be_loaded_are_a_reason_and_an_error_in_the_log(
     for _ in range(2):
         asyncio.run(start(loader))
         assert view.gauges.readiness().reasons == ("failed",)
-    [told] = [record.message for record in caplog.records]  # one line for equal failures
-    assert "the tools cannot be loaded: web.lens_folder: /lenses is no folder" in told
+    [message] = [record.message for record in caplog.records]  # one line for equal failures
+    assert "the tools cannot be loaded: web.lens_folder: /lenses is no folder" in message
     faults.clear()
     asyncio.run(start(loader))
     assert view.gauges.toolbox is not None
@@ -96,10 +96,10 @@ def test_the_store_is_not_asked_for_every_probe() -> None:
 
 
 def test_a_ready_server_counts_its_plugins(server: OperatedServer) -> None:
-    status, told = ready(server)
+    status, body = ready(server)
     assert status == 200
-    assert told["status"] == "ready"
-    assert told["plugins"]["ready"] == 1
+    assert body["status"] == "ready"
+    assert body["plugins"]["ready"] == 1
     health = server.http.get(f"{server.root}/healthz")
     assert health.json() == {"status": "ok"}
     assert health.headers["cache-control"] == "no-store"
@@ -144,10 +144,10 @@ def test_a_failed_reload_is_reported_and_the_old_configuration_serves(
             server.file.write_text('{"plugins": {"probe": {"enabled": "s3cret-word"}}}')
             os.kill(server.process.pid, signal.SIGHUP)
             eventually(lambda: ready(server)[1].get("reload", {}).get("ok") is False)
-            status, told = ready(server)
+            status, body = ready(server)
             assert status == 200  # the previous configuration works
-            assert told["reload"]["code"] == "config"
-            assert told["reload"].keys() == {"ok", "at", "code"}
+            assert body["reload"]["code"] == "config"
+            assert body["reload"].keys() == {"ok", "at", "code"}
             assert "carrel_config_last_reload_successful 0" in server.metrics()
             assert 'carrel_config_reloads_total{result="failed"}' in server.metrics()
             assert "result" in server.open(f"https://{HOST}/v1/paper")
@@ -187,7 +187,7 @@ def test_the_store_of_the_present_configuration_is_asked(tmp_path: Path, code_fo
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-def test_a_probe_tells_no_path_and_no_name(server: OperatedServer, path: str) -> None:
+def test_a_probe_reveals_no_path_and_no_name(server: OperatedServer, path: str) -> None:
     answer = server.http.get(f"{server.root}{path}")
     text = f"{answer.text} {answer.headers}"
     for word in (str(server.folder), "probe", "carrel.json", "api_key", "local"):

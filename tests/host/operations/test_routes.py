@@ -53,12 +53,12 @@ def strings(value: Any) -> list[str]:
 
 @pytest.mark.parametrize("name", [HOSTILE, HUGE, "\u2067" * 20_000, "\x00\x1b[2J" * 3000])
 def test_names_that_others_chose_are_cut_and_without_hidden_characters(name: str) -> None:
-    told = status(hostile_view(name), LOCAL)
-    assert len(told["plugins"]) == 2
-    for text in strings(told):
+    payload = status(hostile_view(name), LOCAL)
+    assert len(payload["plugins"]) == 2
+    for text in strings(payload):
         assert len(text) <= 1100
         assert text == printable(text, 2000)
-    assert len(json.dumps(told)) < 20_000
+    assert len(json.dumps(payload)) < 20_000
 
 
 def test_the_page_has_a_policy_without_other_sources(server: OperatedServer) -> None:
@@ -116,21 +116,21 @@ def test_the_status_shows_plugins_upstreams_and_denials(
 ) -> None:
     server.open(f"https://{HOST}/v1/paper", meta={"carrel/refresh": True})
     server.open("https://other.example.org/v1/x")
-    told = server.status()
-    assert told["server"]["principal"] == "local"
-    assert told["server"]["sees_all"] is True
-    [probe] = [one for one in told["plugins"] if one["name"] == "probe"]
+    payload = server.status()
+    assert payload["server"]["principal"] == "local"
+    assert payload["server"]["sees_all"] is True
+    [probe] = [one for one in payload["plugins"] if one["name"] == "probe"]
     assert probe["state"] == "ready"
     assert probe["hosts"] == [HOST]
     assert re.fullmatch(r"sha256:[0-9a-f]{64}", probe["digest"])
     assert probe["signer"] is None
-    assert str(server.folder) not in json.dumps(told)
-    assert {one["state"] for one in told["plugins"] if one["name"] == "arxiv"} == {"off"}
-    [example] = told["upstreams"]
+    assert str(server.folder) not in json.dumps(payload)
+    assert {one["state"] for one in payload["plugins"] if one["name"] == "arxiv"} == {"off"}
+    [example] = payload["upstreams"]
     assert example["upstream"] == "example"
     assert example["interval_seconds"] == 0.1
     assert example["breaker"] == "closed"
-    denial = told["denials"][0]
+    denial = payload["denials"][0]
     assert denial["host"] == "other.example.org"
     assert denial["reason"] == "host_not_declared"
     assert denial["count"] >= 1
@@ -164,9 +164,9 @@ def ask(operations: Operations, path: str, principal: Principal | None) -> Route
     ],
 )
 def test_a_principal_sees_its_own_calls_and_denials(principal: Principal, seen: set[str]) -> None:
-    told: dict[str, Any] = json.loads(ask(view(), "/status.json", principal).body)
-    assert {one["principal"] for one in told["calls"]} == seen
-    assert {one["principal"] for one in told["denials"]} == seen
+    payload: dict[str, Any] = json.loads(ask(view(), "/status.json", principal).body)
+    assert {one["principal"] for one in payload["calls"]} == seen
+    assert {one["principal"] for one in payload["denials"]} == seen
 
 
 @pytest.mark.parametrize(
@@ -217,9 +217,9 @@ def test_equal_denials_are_one_row_and_the_rows_are_limited() -> None:
     operations = Operations(ServerConfig(), HttpConfig())
     for number in range(300):
         operations.denied(Denial("p", "t", f"https://h{number % 150}.example.org/", "r", "g"))
-    told = json.loads(ask(operations, "/status.json", LOCAL).body)["denials"]
-    assert len(told) == 100
-    assert told[0]["host"] == "h149.example.org"
-    assert told[0]["count"] == 1  # its first row was dropped
+    denials = json.loads(ask(operations, "/status.json", LOCAL).body)["denials"]
+    assert len(denials) == 100
+    assert denials[0]["host"] == "h149.example.org"
+    assert denials[0]["count"] == 1  # its first row was dropped
     operations.denied(Denial("p", "t", "https://h149.example.org/", "r", "g"))
     assert operations.live.denials()[0].count == 2

@@ -67,14 +67,14 @@ def test_the_client_s_trace_continues_through_guest_and_upstream(
     assert guest.parent_span_id == call.span_id
     assert attempt.parent_span_id == guest.span_id
     assert (call.kind, attempt.kind) == (2, 3)  # server, client
-    told = attributes(call)
-    assert told["mcp.method.name"] == "tools/call"
-    assert told["gen_ai.tool.name"] == "probe_open"
-    assert told["enduser.id"] == "local"
+    call_attributes = attributes(call)
+    assert call_attributes["mcp.method.name"] == "tools/call"
+    assert call_attributes["gen_ai.tool.name"] == "probe_open"
+    assert call_attributes["enduser.id"] == "local"
     assert attributes(guest)["carrel.plugin"] == "probe"
-    told = attributes(attempt)
-    assert told["server.address"] == HOST
-    assert told["http.response.status_code"] == 200
+    attempt_attributes = attributes(attempt)
+    assert attempt_attributes["server.address"] == HOST
+    assert attempt_attributes["http.response.status_code"] == 200
     assert [event.name for event in attempt.events] == ["sent"]
 
 
@@ -145,8 +145,8 @@ def test_an_upstream_that_is_granted_the_trace_sees_it_and_the_ratio_holds(
     trace = "5" * 32
     open_path(server, "paper", meta={"traceparent": parent(trace), "tracestate": "a=private"})
     [seen] = upstream.seen
-    version, told, _span, flags = seen.headers["traceparent"].split("-")
-    assert (version, told) == ("00", trace)
+    version, trace_id, _span, flags = seen.headers["traceparent"].split("-")
+    assert (version, trace_id) == ("00", trace)
     assert "tracestate" not in seen.headers
     # The client's flag says that it is sampled, and the operator sends none.
     assert flags == "00"
@@ -176,9 +176,9 @@ def test_the_trace_context_is_taken_from_meta_first() -> None:
 
 
 def test_the_collector_learns_the_name_of_the_service(collector: Collector) -> None:
-    told = attributes(collector.resources[0])
-    assert told["service.name"] == "carrel"
-    assert "service.version" in told
+    resource = attributes(collector.resources[0])
+    assert resource["service.name"] == "carrel"
+    assert "service.version" in resource
 
 
 @pytest.mark.parametrize("collector_is", ["gone", "silent"])
