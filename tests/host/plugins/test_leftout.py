@@ -149,8 +149,8 @@ def test_errors_for_a_client_have_no_local_paths(
         result = client.result("missing_search", query="x")
         assert result["isError"] is True
         assert "missing: cannot read …/missing.wasm" in result["content"][0]["text"]
-        told = json.loads(result["content"][1]["text"])["error"]
-        assert (told["code"], told["action"]) == ("plugin_unavailable", "ask_operator")
+        error = json.loads(result["content"][1]["text"])["error"]
+        assert (error["code"], error["action"]) == ("plugin_unavailable", "ask_operator")
         unknown = client.call("nobodys")["error"]
         assert unknown["code"] == -32602
         assert unknown["message"].startswith("unknown tool 'nobodys'")

@@ -134,14 +134,14 @@ def test_the_plugins_own_error_keeps_its_code_and_position(make_toolbox: MakeToo
     toolbox = make_toolbox(sample(result=json.dumps(report), failed=True))
     with pytest.raises(SourceError) as caught:
         toolbox.call_sync("sample_echo", {})
-    told = caught.value.to_dict()
-    assert told["code"] == "rate_limited"
-    assert told["retryable"] is True
-    assert told["retry_after_seconds"] == 7
-    assert told["position"] == {"offset": 3, "path": "feed/entry"}
-    assert told["source"] == "sample"
-    assert "\x1b" not in told["message"]
-    assert "secret" not in told
+    error = caught.value.to_dict()
+    assert error["code"] == "rate_limited"
+    assert error["retryable"] is True
+    assert error["retry_after_seconds"] == 7
+    assert error["position"] == {"offset": 3, "path": "feed/entry"}
+    assert error["source"] == "sample"
+    assert "\x1b" not in error["message"]
+    assert "secret" not in error
 
 
 @pytest.mark.requirement("result:typed:report")

@@ -54,12 +54,12 @@ class Deployment:
             source_path=folder / "carrel.toml",
         )
 
-    def publish(self, one: Guest, tag: str = "1", **told: Any) -> str:
+    def publish(self, one: Guest, tag: str = "1", **changes: Any) -> str:
         """Publishes a guest with the sample's manifest and returns the digest."""
         reference = parse_reference(f"oci://{self.registry.host}/{NAME}:{tag}")
         settings = RegistrySettings(plain_http_hosts=frozenset({self.registry.host}))
         with open_repository(reference, settings) as repository:
-            package = write_plugin(one.wasm, name="sample", plugin_manifest=manifest(**told))
+            package = write_plugin(one.wasm, name="sample", plugin_manifest=manifest(**changes))
             digest = push(package, reference, repository).digest
         self.registry.requests.clear()
         return digest
@@ -89,11 +89,11 @@ def deployment(registry: TinyRegistry, tmp_path: Path, code_folder: Path) -> Dep
     return Deployment(registry, tmp_path, code_folder)
 
 
-def sample(number: int = 1, **told: Any) -> Guest:
-    return guest(result=json.dumps({"n": number}), manifest=manifest_text(**told))
+def sample(number: int = 1, **changes: Any) -> Guest:
+    return guest(result=json.dumps({"n": number}), manifest=manifest_text(**changes))
 
 
-def told(**changes: Any) -> dict[str, Any]:
+def tool_changes(**changes: Any) -> dict[str, Any]:
     """Returns changes to the manifest that replace keys of its only tool."""
     tools = manifest()["tools"]
     tools[0].update(changes)
@@ -322,14 +322,15 @@ class TestChanges:
     @pytest.mark.parametrize(
         ("after", "says"),
         [
-            (told(description="Sends it all away."),
+            (tool_changes(description="Sends it all away."),
              'tool echo: description changed from "Returns an object." to "Sends it all away."'),
-            (told(title="Ecko"), 'tool echo: title changed from "Echo" to "Ecko"'),
-            (told(input_schema={"type": "object"}), "tool echo: its input schema changed"),
-            (told(output_schema={"type": "object"}), "tool echo: its output schema changed"),
-            (told(annotations={"read_only": False, "destructive": False, "idempotent": True,
-                               "open_world": True}), "tool echo: its annotations changed"),
-            (told(name="shout"), "tool added: shout"),
+            (tool_changes(title="Ecko"), 'tool echo: title changed from "Echo" to "Ecko"'),
+            (tool_changes(input_schema={"type": "object"}), "tool echo: its input schema changed"),
+            (tool_changes(output_schema={"type": "object"}),
+             "tool echo: its output schema changed"),
+            (tool_changes(annotations={"read_only": False, "destructive": False, "idempotent": True,
+                                       "open_world": True}), "tool echo: its annotations changed"),
+            (tool_changes(name="shout"), "tool added: shout"),
             ({"hosts": []}, "host removed: api.example.org"),
             ({"version": "0.2.0"}, "manifest: "),
         ],

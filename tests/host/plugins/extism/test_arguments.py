@@ -115,9 +115,9 @@ def test_a_module_gets_the_clients_arguments_unchanged(
         for sent in every:
             # Twice on the fast path, and once through the SDK.
             for more in ({}, {}, {"_meta": {"progressToken": 7}}):
-                told = client.request("tools/call", {"name": "one_ask", **sent, **more})["result"]
+                result = client.request("tools/call", {"name": "one_ask", **sent, **more})["result"]
                 given = sent if sent.get("arguments") is not None else {}
-                assert told["structuredContent"]["request"] == {"name": "ask", **given}
+                assert result["structuredContent"]["request"] == {"name": "ask", **given}
         assert client.finish() == 0
 
 

@@ -37,17 +37,17 @@ def test_only_keyring_entries_that_the_operator_names_are_read(
     keyring = SimpleNamespace(get_password=lambda service, user: f"{service}-{user}-secret")
     monkeypatch.setitem(sys.modules, "keyring", keyring)
     asked = '{"service": "papers", "user": "me"}'
-    tells = (
+    body = (
         f"(local.set $h (call $put (i32.const 0) (i32.const {len(asked)})))"
         "(call $error_set (call $get_keyring_secret (local.get $h))) (return (i32.const 1))"
     )
     lists = {"list_tools": {"tools": [TOOL]}}
-    one = answering_module(lists, tells, export="call_tool", data=text_at(0, asked))
-    for granted, said in (
+    one = answering_module(lists, body, export="call_tool", data=text_at(0, asked))
+    for granted, message in (
         ((("papers", "me"),), "papers-me-secret"),
         ((("papers", "you"),), "did not say why"),
     ):
-        with pytest.raises(CarrelError, match=said):
+        with pytest.raises(CarrelError, match=message):
             open_toolbox({"allowed_secrets": granted}, one=one).call_sync("one_ask", {})
 
 

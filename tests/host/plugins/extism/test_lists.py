@@ -33,10 +33,10 @@ def test_one_bad_plugin_never_spoils_a_list(open_toolbox: Open) -> None:
     )
     assert [tool.name for tool in toolbox.tools()] == ["sample_echo", "good_ask"]
     assert [prompt.name for prompt in toolbox.prompts.listed()] == ["good_p"]
-    told = {state.name: state.error.message for state in toolbox.plugins() if state.error}
-    assert set(told) == {"traps", "loops", "nonsense"}
-    assert "list_tools failed" in told["traps"]
-    assert "list_tools failed" in told["loops"]
+    errors = {state.name: state.error.message for state in toolbox.plugins() if state.error}
+    assert set(errors) == {"traps", "loops", "nonsense"}
+    assert "list_tools failed" in errors["traps"]
+    assert "list_tools failed" in errors["loops"]
 
 
 def test_a_list_other_than_that_of_tools_may_fail(open_toolbox: Open) -> None:
@@ -150,9 +150,9 @@ def test_tool_names_that_clients_refuse_are_changed_and_logged(
     assert [tool.name for tool in toolbox.tools()] == ["one_works_search"]
     assert toolbox.call_sync("one_works_search", {}).content == tuple(answer["content"])
     [state] = toolbox.plugins()
-    told = "the tool 'works.search' is offered as one_works_search"
-    assert told in state.notes[0]
-    assert told in caplog.text
+    note = "the tool 'works.search' is offered as one_works_search"
+    assert note in state.notes[0]
+    assert note in caplog.text
 
 
 def test_a_module_may_fetch_once_for_each_of_a_hundred_entries(open_toolbox: Open) -> None:
@@ -171,8 +171,8 @@ def test_replacing_a_built_in_plugin_is_reported(
     )
     toolbox.tools()
     [state] = toolbox.plugins()
-    told = "arxiv takes the place of the built-in plugin of that name, and work_lookup goes without"
-    assert told in state.notes[0]
-    assert told in caplog.text
+    note = "arxiv takes the place of the built-in plugin of that name, and work_lookup goes without"
+    assert note in state.notes[0]
+    assert note in caplog.text
     [plugin] = toolbox.health()["plugins"]
-    assert told in plugin["notes"][0]
+    assert note in plugin["notes"][0]

@@ -87,7 +87,7 @@ def test_list_changes_are_announced_at_most_once_a_second(open_toolbox: Open) ->
             data='(data (i32.const 0) "{}")',
         )
     )
-    told: list[str] = []
-    toolbox.on_list_changed(told.append)
+    announced: list[str] = []
+    toolbox.on_list_changed(announced.append)
     toolbox.call_sync("one_ask", {})
-    assert told == ["tools"]
+    assert announced == ["tools"]

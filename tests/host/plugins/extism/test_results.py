@@ -101,9 +101,9 @@ def test_a_modules_error_suggests_no_action(open_toolbox: Open) -> None:
     for guest, words in ((listing(TOOL, answer=answer), "try again at noon"), (reporting, "alas!")):
         with pytest.raises(ModuleError) as caught:
             open_toolbox(one=guest).call_sync("one_ask", {})
-        told = caught.value.to_dict()
-        assert told["message"] == f"one: {words}"
-        assert (told["code"], told["retryable"], told["action"]) == (
+        error = caught.value.to_dict()
+        assert error["message"] == f"one: {words}"
+        assert (error["code"], error["retryable"], error["action"]) == (
             "upstream_error",
             False,
             "none",

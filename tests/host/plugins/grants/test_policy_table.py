@@ -186,8 +186,8 @@ class TestPace:
         assert paced(entry(pace=quick), self.rule("export.arxiv.org", 0)).pace.interval == 3.0
         slow = {"export.arxiv.org": PaceGrant(9000)}
         assert paced(entry(pace=slow), self.rule("export.arxiv.org", 0)).pace.interval == 9.0
-        said = {"export.arxiv.org": PaceGrant(10, ignore_upstream_rule=True)}
-        assert paced(entry(pace=said), self.rule("export.arxiv.org", 0)).pace.interval == 0.01
+        ignoring = {"export.arxiv.org": PaceGrant(10, ignore_upstream_rule=True)}
+        assert paced(entry(pace=ignoring), self.rule("export.arxiv.org", 0)).pace.interval == 0.01
 
     def test_a_built_in_plugin_keeps_its_rule_and_can_be_slowed(self) -> None:
         rule = paced_builtin("export.arxiv.org")
@@ -265,8 +265,8 @@ class TestReview:
     """Tests that `carrel plugin inspect` shows the policy that fetches are decided by."""
 
     @staticmethod
-    def items(config: Config, kind: str, told: Manifest, **given: Any) -> dict[str, ReviewItem]:
-        found = review(config, entry(**given), told)
+    def items(config: Config, kind: str, declared: Manifest, **given: Any) -> dict[str, ReviewItem]:
+        found = review(config, entry(**given), declared)
         return {item.name: item for item in found if item.kind == kind}
 
     @pytest.mark.requirement("sandbox:hosts:inspect-asked-granted-refused")
@@ -286,7 +286,7 @@ class TestReview:
             "uri": "sample://facts", "name": "facts", "description": "Facts.",
             "output_schema": {"type": "object"},
         }  # fmt: skip
-        told = read(
+        declared = read(
             secrets=list(TestSecrets.SECRETS),
             resources=[resource],
             lookup={"identifiers": ["doi"]},
@@ -310,7 +310,7 @@ class TestReview:
                 f'{place}.pace."arxiv.org"',
             ),
         ]:
-            item = self.items(config, kind, told, **given)[name]
+            item = self.items(config, kind, declared, **given)[name]
             assert (item.granted, item.refused, item.grant) == (granted, refused, grant), kind
 
     @pytest.mark.requirement("sandbox:apart:buckets-are-shown")
@@ -321,8 +321,8 @@ class TestReview:
             {"host": "export.arxiv.org", "methods": ["GET"]},
             {"host": "*.ncbi.nlm.nih.gov", "methods": ["GET"]},
         ]
-        told = read(hosts=hosts)
-        found = self.items(config, "pace", told)
+        declared = read(hosts=hosts)
+        found = self.items(config, "pace", declared)
         assert {name: (item.asked, item.granted) for name, item in found.items()} == {
             "evil.example.com": (
                 "one per 600 s, bucket export.arxiv.org",
@@ -337,7 +337,7 @@ class TestReview:
                 "one per 0.334 s, a bucket of its own and bucket ncbi",
             ),
         }
-        assert bucket_lines(config, entry(), told) == [
+        assert bucket_lines(config, entry(), declared) == [
             "pace at evil.example.com: a bucket of its own",
             "pace at export.arxiv.org: a bucket of its own and bucket export.arxiv.org",
             "pace at *.ncbi.nlm.nih.gov: a bucket of its own and bucket ncbi",

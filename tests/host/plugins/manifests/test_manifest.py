@@ -104,8 +104,8 @@ def test_a_secret_goes_into_a_query_or_a_header_with_or_without_a_scheme(
 
     hosts = [{"host": "api.example.org", "methods": ["GET"]}]
     secrets = [{"name": "key", "hosts": ["api.example.org"], "attach": place}]
-    told = parse_manifest(json.dumps(manifest(hosts=hosts, secrets=secrets)), "sample")
-    _, [secret] = read_policy(told.raw, granted=None, provided={"key": "abcd"})
+    parsed = parse_manifest(json.dumps(manifest(hosts=hosts, secrets=secrets)), "sample")
+    _, [secret] = read_policy(parsed.raw, granted=None, provided={"key": "abcd"})
     assert (secret.query, secret.header, secret.scheme) == tuple(
         place.get(key) for key in ("query", "header", "scheme")
     )
