@@ -52,8 +52,8 @@ def test_an_unknown_name_ends_the_command_with_2_and_the_known_names(tmp_path: P
         command = [sys.executable, "-m", "carrel", "serve", "--config", str(settings), *options]
         run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
         assert (run.returncode, run.stdout) == (2, b"")
-        told = run.stderr.decode()
-        assert f"unknown surface 'doi-get'; known: {', '.join(NAMES)}" in told
+        stderr = run.stderr.decode()
+        assert f"unknown surface 'doi-get'; known: {', '.join(NAMES)}" in stderr
 
 
 @pytest.mark.parametrize("name", LISTING)
@@ -144,14 +144,16 @@ def test_names_of_carrels_tools_are_unknown(toolbox: Toolbox) -> None:
         toolbox.tool("sample_echo")
 
 
-def test_a_missing_target_is_told_and_the_tool_stays_listed(toolbox: Toolbox) -> None:
-    with pytest.raises(TargetMissingError, match="lost needs sample_nothing: unknown tool") as told:
+def test_a_missing_target_is_reported_and_the_tool_stays_listed(toolbox: Toolbox) -> None:
+    with pytest.raises(
+        TargetMissingError, match="lost needs sample_nothing: unknown tool"
+    ) as caught:
         call(toolbox, "lost")
-    assert told.value.error_code == "plugin_unavailable"
+    assert caught.value.error_code == "plugin_unavailable"
 
 
 @pytest.mark.requirement("surface:results:failure")
-def test_a_fault_of_a_shape_is_logged_and_told_as_internal(
+def test_a_fault_of_a_shape_is_logged_and_reported_as_internal(
     toolbox: Toolbox, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(_arguments: object, _result: object) -> Any:
@@ -211,13 +213,13 @@ def test_variables_of_the_original_set_what_carrel_has_no_setting_for(config: Co
 
 def test_a_variable_that_cannot_be_used_is_named(config: Config) -> None:
     env = {"DOIGET_CONTACT_EMAIL": "s3cret", "DOIGET_LOG_RETENTION_DAYS": "many"}
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as caught:
         with_environment(config, find_surface("doiget"), env)
-    assert [one.partition(":")[0] for one in told.value.faults] == [
+    assert [one.partition(":")[0] for one in caught.value.faults] == [
         "DOIGET_CONTACT_EMAIL (environment)",
         "DOIGET_LOG_RETENTION_DAYS (environment)",
     ]
-    assert "s3cret" not in str(told.value)
+    assert "s3cret" not in str(caught.value)
 
 
 def test_the_next_configuration_keeps_the_surface(toolbox: Toolbox) -> None:

@@ -40,13 +40,13 @@ DOI = "10.5555/desk.1"
 
 def shaped(name: str, given: Raw, result: Raw) -> Raw:
     """Returns the surface's result, which its own schema accepts."""
-    told = SURFACE.tools[name].shape.result(given, result)
-    assert isinstance(told, dict)
+    output = SURFACE.tools[name].shape.result(given, result)
+    assert isinstance(output, dict)
     schema = SURFACE.tools[name].spec.output_schema
     assert schema is not None
     strict = {**schema, "additionalProperties": False}
-    assert validation_faults(compile_schema(strict), told) == []
-    return told
+    assert validation_faults(compile_schema(strict), output) == []
+    return output
 
 
 def asked(name: str, **given: Any) -> Raw:
@@ -75,8 +75,8 @@ class TestWebSearch:
     @pytest.mark.requirement("web-researcher:search-result")
     @pytest.mark.requirement("web-researcher:search-reputation")
     def test_results_have_the_documents_members(self) -> None:
-        told = shaped("web_search", {"query": "walls"}, found(KNOWN))
-        assert told == {
+        output = shaped("web_search", {"query": "walls"}, found(KNOWN))
+        assert output == {
             "urls": ["https://example.org/a"],
             "query": "walls",
             "resultCount": 1,
@@ -106,9 +106,9 @@ class TestWebSearch:
     def test_no_results_are_an_empty_list_with_hints(self) -> None:
         action = SuggestedAction("remove_filter", filter="time_range")
         hints = Hints("filters_too_restrictive", {"time_range": "day"}, (action,), "no proof")
-        told = shaped("web_search", {"query": "q"}, found(hints=hints))
-        assert (told["urls"], told["resultCount"]) == ([], 0)
-        assert told["hints"] == {
+        output = shaped("web_search", {"query": "q"}, found(hints=hints))
+        assert (output["urls"], output["resultCount"]) == ([], 0)
+        assert output["hints"] == {
             "reason": "filters_too_restrictive",
             "filtersApplied": {"time_range": "day"},
             "suggestedActions": [{"action": "remove_filter", "filter": "time_range"}],
@@ -122,15 +122,15 @@ class TestWebSearch:
     def test_a_count_is_clamped_and_reported(self, name: str, number: int, used: int) -> None:
         assert asked(name, query="q", num_results=number)["num_results"] == used
         if name == "web_search":
-            told = shaped(name, {"query": "q", "num_results": number}, found(KNOWN))
-            assert told.get("requestedNumResults") == (None if number == used else number)
+            output = shaped(name, {"query": "q", "num_results": number}, found(KNOWN))
+            assert output.get("requestedNumResults") == (None if number == used else number)
 
     @pytest.mark.requirement("web-researcher:freshness")
     def test_the_route_is_a_member_of_its_own(self) -> None:
         routing = Routing("brave", ("google", "brave"), "circuit_open", 0.2)
         meta = SearchResults("q", (KNOWN,), routing, cached=True, age=12.7).meta()
-        told = SURFACE.tools["web_search"].shape.meta(meta, {})
-        assert told["routing"] == {
+        surface_meta = SURFACE.tools["web_search"].shape.meta(meta, {})
+        assert surface_meta["routing"] == {
             "provider_used": "brave",
             "providers_attempted": ["google", "brave"],
             "fallback": True,
@@ -138,7 +138,11 @@ class TestWebSearch:
             "cache_hit": True,
             "latency_ms": 200,
         }
-        assert (told["cached"], told["ageSeconds"], told["maxAgeSeconds"]) == (True, 12, 1800)
+        assert (
+            surface_meta["cached"],
+            surface_meta["ageSeconds"],
+            surface_meta["maxAgeSeconds"],
+        ) == (True, 12, 1800)
 
     @pytest.mark.requirement("web-researcher:search-errors")
     @pytest.mark.parametrize(
@@ -181,13 +185,13 @@ class TestWebSearch:
         assert failure is not None
         with pytest.raises(FailedResultError) as caught:
             failure({"query": "q"}, error)
-        told = json.loads(caught.value.text.partition("\n\n")[2])["error"]
-        assert (told["kind"], told["suggestedAction"]) == (kind, action)
+        reported = json.loads(caught.value.text.partition("\n\n")[2])["error"]
+        assert (reported["kind"], reported["suggestedAction"]) == (kind, action)
 
 
 def work(doi: str, **members: Any) -> Raw:
-    told = {"ids": {"doi": doi}, "type": "article-journal", "title": f"On {doi}", "source": "x"}
-    return {**told, **members}
+    fields = {"ids": {"doi": doi}, "type": "article-journal", "title": f"On {doi}", "source": "x"}
+    return {**fields, **members}
 
 
 def graph_source() -> Guest:
@@ -228,12 +232,12 @@ class TestCitationGraph:
 
     @pytest.mark.requirement("web-researcher:graph:directions")
     def test_both_directions_are_one_hop(self, graph: Callable[..., Raw]) -> None:
-        told = graph(paper=DOI)
-        assert (told["seed"], told["direction"]) == (DOI, "both")
-        assert told["provider"] == "semanticscholar"
-        assert sorted(one["doi"] for one in told["citedBy"]) == ["10.5555/c.1", "10.5555/c.2"]
-        assert (told["citedByCount"], told["referencesCount"]) == (2, 1)
-        assert told["references"][0]["url"] == "https://doi.org/10.5555/r.1"
+        output = graph(paper=DOI)
+        assert (output["seed"], output["direction"]) == (DOI, "both")
+        assert output["provider"] == "semanticscholar"
+        assert sorted(one["doi"] for one in output["citedBy"]) == ["10.5555/c.1", "10.5555/c.2"]
+        assert (output["citedByCount"], output["referencesCount"]) == (2, 1)
+        assert output["references"][0]["url"] == "https://doi.org/10.5555/r.1"
         assert "citedBy" not in graph(paper=DOI, direction="references")
         assert "references" not in graph(paper=DOI, direction="cited_by")
 
@@ -242,8 +246,8 @@ class TestCitationGraph:
 
     @pytest.mark.requirement("web-researcher:graph-count")
     def test_influential_ones_only_and_a_number_of_them(self, graph: Callable[..., Raw]) -> None:
-        told = graph(paper=DOI, influential_only=True)
-        assert [one["doi"] for one in told["citedBy"]] == ["10.5555/c.1"]
+        output = graph(paper=DOI, influential_only=True)
+        assert [one["doi"] for one in output["citedBy"]] == ["10.5555/c.1"]
         assert graph(paper=DOI, num_results=1)["citedByCount"] == 1
         assert graph(paper=DOI, num_results=26)["requestedNumResults"] == 26
 
@@ -302,8 +306,8 @@ class TestOwnTools:
         def one(name: str, **arguments: Any) -> HostAnswer:
             tool = tools[name]
             assert tool.argument_faults(arguments) == []
-            told = tool.answer(arguments, tool.new_call())
-            answer = told if isinstance(told, HostAnswer) else HostAnswer(told)
+            result = tool.answer(arguments, tool.new_call())
+            answer = result if isinstance(result, HostAnswer) else HostAnswer(result)
             schema = tool.spec.output_schema
             assert schema is not None
             assert validation_faults(compile_schema(schema), answer.data) == []
@@ -322,19 +326,19 @@ class TestOwnTools:
     @pytest.mark.requirement("web-researcher:together:tool")
     def test_pages_are_read_together(self, call: Callable[..., HostAnswer]) -> None:
         answer = call("web_search_and_read", query="walls", claim="walls")
-        told = shaped("search_and_scrape", {"query": "walls", "claim": "walls"}, answer.data)
-        assert told["status"] == "complete"
-        assert told["sources"][0]["scores"].keys() == {
+        output = shaped("search_and_scrape", {"query": "walls", "claim": "walls"}, answer.data)
+        assert output["status"] == "complete"
+        assert output["sources"][0]["scores"].keys() == {
             "overall", "relevance", "freshness", "authority", "contentQuality",
         }  # fmt: skip
-        assert told["sources"][0]["claimSignal"]
+        assert output["sources"][0]["claimSignal"]
         link = SURFACE.tools["search_and_scrape"].shape.link
         assert link is not None
-        offer = link({"query": "walls"}, told)
+        offer = link({"query": "walls"}, output)
         assert offer is not None
         assert offer.facts == {"sourceCount": 2, "status": "complete"}
         assert answer.link is not None
-        assert len(json.dumps(told)) > LINK_BYTES
+        assert len(json.dumps(output)) > LINK_BYTES
 
     def test_failures_of_pages_have_the_documents_names(self) -> None:
         failure = {"url": "u", "kind": "blocked", "reason": "r", "retryable": True}
@@ -343,9 +347,9 @@ class TestOwnTools:
             "trust": "untrusted-external-content", "failures": [failure],
             "summary": {"urls_failed": 1}, "size_metadata": {"total_length": 0}, "filtered_out": 1,
         }  # fmt: skip
-        told = shaped("search_and_scrape", {"query": "q"}, result)
-        assert told["scrapeFailures"] == [failure]
-        assert told["summary"] == {"urlsFailed": 1}
+        output = shaped("search_and_scrape", {"query": "q"}, result)
+        assert output["scrapeFailures"] == [failure]
+        assert output["summary"] == {"urlsFailed": 1}
 
     def test_papers_are_found_and_recorded_in_a_session(
         self, call: Callable[..., HostAnswer]
@@ -353,9 +357,9 @@ class TestOwnTools:
         step = {"search_step": "look", "step_number": 1, "next_step_needed": True}
         id_ = call("research_step", **step).data["session_id"]
         answer = call("academic_search", query="walls", session_id=id_)
-        told = shaped("academic_search", {"query": "walls"}, answer.data)
-        assert told["papers"][0]["doi"] == DOI
-        assert told["source"] == "router"
+        output = shaped("academic_search", {"query": "walls"}, answer.data)
+        assert output["papers"][0]["doi"] == DOI
+        assert output["source"] == "router"
         assert answer.meta == {
             "cached": False, "age_seconds": 0, "max_age_seconds": 3600, "freshness": "fresh",
         }  # fmt: skip
@@ -368,7 +372,7 @@ class TestOwnTools:
 
     @pytest.mark.requirement("web-researcher:depth:thorough")
     def test_thorough_runs_up_to_three_queries(self, call: Callable[..., HostAnswer]) -> None:
-        told = call(
+        result = call(
             "research_step",
             search_step="look",
             step_number=1,
@@ -377,9 +381,9 @@ class TestOwnTools:
             knowledge_gap="who built them",
             depth="thorough",
         ).data
-        assert len(told["refinement_results"]) == 3
-        assert len(told["refinement_queries"]) > 3
-        assert told["refinement_note"].startswith("3 of ")
-        assert told["refinement_results"][0]["query"] == "who built them"
-        sources = call("research_session", session_id=told["session_id"]).data["sources"]
+        assert len(result["refinement_results"]) == 3
+        assert len(result["refinement_queries"]) > 3
+        assert result["refinement_note"].startswith("3 of ")
+        assert result["refinement_results"][0]["query"] == "who built them"
+        sources = call("research_session", session_id=result["session_id"]).data["sources"]
         assert [one["url"] for one in sources] == list(self.URLS)

@@ -19,13 +19,13 @@ MOST = 5_000_000
 def read(text: str = "Walls.", **members: Any) -> Raw:
     """Returns a result of `web_read`."""
     cited = {"apa": "A", "mla": "M", "bibtex": "B", "accessed": "2026-01-01"}
-    told = {"url": URL, "content_type": "html", "text": text, "truncated": False, "tokens": 2}
-    return {**told, "size_category": "small", "citation": cited, "quality": "complete", **members}
+    fields = {"url": URL, "content_type": "html", "text": text, "truncated": False, "tokens": 2}
+    return {**fields, "size_category": "small", "citation": cited, "quality": "complete", **members}
 
 
-def page(given: Raw, told: Raw) -> Raw:
+def page(given: Raw, read_result: Raw) -> Raw:
     """Returns the surface's result, which its own schema accepts."""
-    result = SURFACE.tools["scrape_page"].shape.result({"url": URL, **given}, told)
+    result = SURFACE.tools["scrape_page"].shape.result({"url": URL, **given}, read_result)
     assert isinstance(result, dict)
     schema = SURFACE.tools["scrape_page"].spec.output_schema
     assert schema is not None
@@ -41,9 +41,9 @@ def test_the_length_is_at_most_five_million(mode: str, given: int) -> None:
     arguments = {"url": URL, "mode": mode, "max_length": given}
     asked = SURFACE.tools["scrape_page"].shape.arguments(arguments)
     assert asked["max_length"] == min(given, MOST)
-    told = page(arguments, read("x" * (MOST + 7), raw=mode == "raw"))
-    assert told["contentLength"] == (5000 if mode == "preview" else min(given, MOST))
-    assert told["truncated"] is True
+    output = page(arguments, read("x" * (MOST + 7), raw=mode == "raw"))
+    assert output["contentLength"] == (5000 if mode == "preview" else min(given, MOST))
+    assert output["truncated"] is True
 
 
 @pytest.mark.requirement("web-researcher:scrape-bytes")
@@ -61,10 +61,10 @@ def test_the_length_is_at_most_five_million(mode: str, given: int) -> None:
 def test_a_source_is_cut_at_the_byte_and_never_inside_a_character(
     text: str, most: int, content: str
 ) -> None:
-    told = page({"mode": "raw", "max_length": most}, read(text, raw=True))
-    assert told["content"] == content
-    assert told["contentLength"] == len(content.encode()) <= most
-    assert told["truncated"] is (content != text)
+    output = page({"mode": "raw", "max_length": most}, read(text, raw=True))
+    assert output["content"] == content
+    assert output["contentLength"] == len(content.encode()) <= most
+    assert output["truncated"] is (content != text)
 
 
 @pytest.mark.requirement("web-researcher:scrape-tier")
@@ -81,13 +81,13 @@ def test_a_source_is_cut_at_the_byte_and_never_inside_a_character(
     ids=str,
 )
 def test_the_tier_has_the_documents_words(members: Raw, tier: str | None) -> None:
-    told = page({}, read(extracted_by="page", **members))
-    assert told.get("extractedBy") == tier
+    output = page({}, read(extracted_by="page", **members))
+    assert output.get("extractedBy") == tier
 
 
 @pytest.mark.requirement("web-researcher:scrape-forum")
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("found", "expected"),
     [
         (
             {"platform": "reddit", "upvotes": 7, "comments": 2, "date_published": "2026-01-01",
@@ -100,17 +100,17 @@ def test_the_tier_has_the_documents_words(members: Raw, tier: str | None) -> Non
     ],
     ids=["all", "no votes", "no forum"],
 )  # fmt: skip
-def test_forum_signals_always_have_both_counts(found: Raw | None, told: Raw | None) -> None:
-    assert page({}, read(forum_signals=found)).get("forumSignals") == told
+def test_forum_signals_always_have_both_counts(found: Raw | None, expected: Raw | None) -> None:
+    assert page({}, read(forum_signals=found)).get("forumSignals") == expected
 
 
 @pytest.mark.requirement("web-researcher:scrape-retraction:members")
 def test_a_retraction_has_the_documents_members() -> None:
     found = {"retracted": True, "kind": "retraction", "date": "2021-05-01",
              "notice_doi": "10.5555/n", "source": "retraction-watch"}  # fmt: skip
-    told = page({}, read(doi="10.5555/desks", retraction_status=found))
-    assert told["detectedDoi"] == "10.5555/desks"
-    assert told["retractionStatus"] == {
+    output = page({}, read(doi="10.5555/desks", retraction_status=found))
+    assert output["detectedDoi"] == "10.5555/desks"
+    assert output["retractionStatus"] == {
         "retracted": True,
         "kind": "retraction",
         "date": "2021-05-01",
@@ -123,10 +123,10 @@ def test_a_retraction_has_the_documents_members() -> None:
 @pytest.mark.parametrize("mode", ["full", "preview", "raw", None])
 def test_only_a_source_is_linked(mode: str | None) -> None:
     given = {} if mode is None else {"mode": mode}
-    told = page(given, read("x" * LINK_BYTES, raw=mode == "raw"))
+    output = page(given, read("x" * LINK_BYTES, raw=mode == "raw"))
     link = SURFACE.tools["scrape_page"].shape.link
     assert link is not None
-    offer = link({"url": URL, **given}, told)
+    offer = link({"url": URL, **given}, output)
     assert (offer is not None) is (mode == "raw")
     if offer is not None:
         assert offer.facts == {"contentSizeBytes": LINK_BYTES}
