@@ -121,8 +121,8 @@ def test_no_attack_lets_anybody_in(server: HttpServer, issuer: Issuer, evil: Iss
             wrong.append(f"{attack.name}: expected {attack.status} but found {status} {body!r}")
         if MARK.encode() in body:
             wrong.append(f"{attack.name}: let in")
-        told = body.decode("latin-1") + str(headers)
-        leaked = {one for one in tokens_of(attack) if one in told}
+        response = body.decode("latin-1") + str(headers)
+        leaked = {one for one in tokens_of(attack) if one in response}
         assert not leaked, f"{attack.name}: the response has a part of the token"
         if status in {401, 403} and "origin" not in attack.name.lower():
             assert headers["www-authenticate"].startswith("Bearer"), attack.name

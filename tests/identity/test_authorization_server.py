@@ -66,13 +66,13 @@ def authorization_server(port: int, resource: str) -> Iterator[str]:
         text=True,
     ) as process:
         assert process.stdout is not None
-        said = []
+        lines = []
         for line in process.stdout:
-            said.append(line)
+            lines.append(line)
             if line.strip() == "ready":
                 break
         else:
-            pytest.fail("".join(said))
+            pytest.fail("".join(lines))
         try:
             yield f"http://127.0.0.1:{port}"
         finally:

@@ -1,4 +1,4 @@
-"""Tests which configurations have an identity, and what is said of those that lack something."""
+"""Tests which configurations have an identity, and what is reported of incomplete ones."""
 
 from __future__ import annotations
 

@@ -283,18 +283,20 @@ def test_the_scope_that_grants_least_is_asked_for_beside_the_own_ones() -> None:
 
 
 def test_challenges_are_those_of_the_standards() -> None:
-    told = Challenges(RESOURCE, "https://login.example.org", ["carrel"], ["carrel", "read"])
+    challenges = Challenges(RESOURCE, "https://login.example.org", ["carrel"], ["carrel", "read"])
     metadata = "https://carrel.example.org/.well-known/oauth-protected-resource/mcp"
-    assert told.path == "/.well-known/oauth-protected-resource/mcp"
-    assert told.without_token() == f'Bearer scope="carrel", resource_metadata="{metadata}"'
-    assert told.invalid() == (
+    assert challenges.path == "/.well-known/oauth-protected-resource/mcp"
+    assert challenges.without_token() == f'Bearer scope="carrel", resource_metadata="{metadata}"'
+    assert challenges.invalid() == (
         f'Bearer error="invalid_token", scope="carrel", resource_metadata="{metadata}"'
     )
-    assert told.insufficient(["a", "b"]) == (
+    assert challenges.insufficient(["a", "b"]) == (
         f'Bearer error="insufficient_scope", scope="a b", resource_metadata="{metadata}"'
     )
-    assert told.malformed() == f'Bearer error="invalid_request", resource_metadata="{metadata}"'
-    assert json.loads(told.metadata()) == {
+    assert (
+        challenges.malformed() == f'Bearer error="invalid_request", resource_metadata="{metadata}"'
+    )
+    assert json.loads(challenges.metadata()) == {
         "resource": RESOURCE,
         "authorization_servers": ["https://login.example.org"],
         "bearer_methods_supported": ["header"],
@@ -304,10 +306,10 @@ def test_challenges_are_those_of_the_standards() -> None:
 
 
 def test_without_an_authorization_server_there_is_no_metadata() -> None:
-    told = Challenges(RESOURCE, None, [], [])
-    assert told.path is None
-    assert told.without_token() == "Bearer"
-    assert told.invalid() == 'Bearer error="invalid_token"'
+    challenges = Challenges(RESOURCE, None, [], [])
+    assert challenges.path is None
+    assert challenges.without_token() == "Bearer"
+    assert challenges.invalid() == 'Bearer error="invalid_token"'
 
 
 # Budgets

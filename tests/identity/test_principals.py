@@ -136,22 +136,22 @@ def test_log_lines_and_progress_go_to_their_own_request(server: HttpServer, issu
         level = request("logging/setLevel", {"level": "debug"})
         assert "result" in answer_of(server.post(level, headers=headers))
     for name, session in sessions.items():
-        said = {"level": "info", "text": f"a line of {name}"}
-        told = server.call("log", said, session=session, headers=bearer(tokens[name])).text
+        arguments = {"level": "info", "text": f"a line of {name}"}
+        received = server.call("log", arguments, session=session, headers=bearer(tokens[name])).text
         params = {
             "name": "work",
             "arguments": {"steps": 2},
             "_meta": {"progressToken": f"of {name}"},
         }
         headers = {**in_session(session), **bearer(tokens[name])}
-        told += server.post(request("tools/call", params), headers=headers).text
+        received += server.post(request("tools/call", params), headers=headers).text
         other = "bob" if name == "alice" else "alice"
-        assert f"a line of {name}" in told
-        assert f"of {name}" in told
-        assert f"of {other}" not in told
+        assert f"a line of {name}" in received
+        assert f"of {name}" in received
+        assert f"of {other}" not in received
 
 
-def test_a_principal_is_told_nothing_about_others(server: HttpServer, issuer: Issuer) -> None:
+def test_a_principal_learns_nothing_about_others(server: HttpServer, issuer: Issuer) -> None:
     params = {"uri": "carrel://health"}
     headers = {**modern_headers("resources/read", "carrel://health"), **bearer(issuer.token())}
     from support.http_server import envelope

@@ -109,11 +109,11 @@ def test_log_and_audit_log_say_who_was_refused_and_why(
     nobody = Person(server, issuer.token(sub="nobody", scope="other"), is_modern=True)
     assert nobody.send("tools/list").status_code == 403
     lines = (folder / "audit.jsonl").read_text("utf-8").splitlines()
-    told = [json.loads(line) for line in lines]
-    mine = [one for one in told if one.get("principal") == "mallory"]
+    events = [json.loads(line) for line in lines]
+    mine = [one for one in events if one.get("principal") == "mallory"]
     assert [(one["refusal"], one["status"]) for one in mine] == [("insufficient-scope", 403)]
     assert mine[0]["reason"]
-    assert "nobody lacks carrel" in [one.get("reason") for one in told]
+    assert "nobody lacks carrel" in [one.get("reason") for one in events]
     server.wait_for("nobody lacks carrel")
     logged = [json.loads(line) for line in server.lines]
     [line] = [one for one in logged if one.get("principal") == "mallory"]
@@ -193,7 +193,7 @@ def test_the_first_response_names_no_tool_outside_the_scopes(
     assert "crossref" not in alice.told["instructions"]
 
 
-def test_changes_of_a_library_are_told_to_its_principal_only(
+def test_changes_of_a_library_are_announced_to_its_principal_only(
     server: HttpServer, issuer: Issuer, folder: Path
 ) -> None:
     streams = {}
@@ -281,11 +281,11 @@ def test_streams_end_when_their_token_expires(server: HttpServer, issuer: Issuer
     body = json.dumps(request("subscriptions/listen", params)).encode()
     with server.http.stream("POST", server.url, content=body, headers=headers) as listening:
         assert listening.status_code == 200
-        told = ""
+        received = ""
         for text in listening.iter_text():  # a comment comes every 15 s
-            told += text
+            received += text
             assert time.monotonic() < end, "the stream did not end"
-        assert "acknowledged" in told
+        assert "acknowledged" in received
     stream.join(30)
     assert not stream.is_alive()
     stream.close()

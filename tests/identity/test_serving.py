@@ -71,12 +71,12 @@ def test_with_a_secret_the_server_serves_any_address(
             assert server.call("arxiv_query", headers=bearer(bad)).status_code == 401
         good = {**bearer(token()), "host": "carrel.example.org"}
         answers = [server.call("arxiv_query", {"search": "x"}, headers=good) for _ in range(3)]
-        told = [one.json()["result"]["content"][0]["text"] for one in answers]
-        assert "all 2 calls of this day" not in told[0] + told[1]
-        assert "all 2 calls of this day were made" in told[2]
+        texts = [one.json()["result"]["content"][0]["text"] for one in answers]
+        assert "all 2 calls of this day" not in texts[0] + texts[1]
+        assert "all 2 calls of this day were made" in texts[2]
         bob = {**good, **bearer(token(sub="bob"))}
-        told_bob = server.call("arxiv_query", {"search": "x"}, headers=bob).text
-        assert "calls of this day" not in told_bob
+        text_of_bob = server.call("arxiv_query", {"search": "x"}, headers=bob).text
+        assert "calls of this day" not in text_of_bob
         elsewhere = {**good, "host": "evil.example"}
         assert server.call("arxiv_query", headers=elsewhere).status_code == 421
         assert not [line for line in server.lines if SECRET in line or token()[:60] in line]

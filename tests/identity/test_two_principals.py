@@ -68,7 +68,7 @@ class Team:
     Attributes:
         people: by name.
         marks: a word of each that is in everything it has.
-        told: everything that each was told.
+        received: everything that each received.
     """
 
     def __init__(self, server: HttpServer, issuer: Issuer, folder: Path, era: str) -> None:
@@ -78,20 +78,20 @@ class Team:
             name: person(server, issuer, name, "carrel", is_modern=is_modern) for name in names
         }
         self.marks = {name: f"mark-of-{name}" for name in names}
-        self.told: dict[str, list[str]] = {name: [] for name in names}
+        self.received: dict[str, list[str]] = {name: [] for name in names}
         self.sessions: dict[str, str] = {}
         self.artifacts: dict[str, str] = {}
         for name in names:
             self._furnish(name, folder / "data" / "principals" / folder_name(name))
 
     def call(self, name: str, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Calls a tool, and remembers what was told."""
+        """Calls a tool, and remembers the response."""
         return self.ask(name, "tools/call", name=tool, arguments=arguments)
 
     def ask(self, who: str, method: str, **params: Any) -> dict[str, Any]:
         """Sends a request, and remembers the response."""
         answer = self.people[who].ask(method, **params)
-        self.told[who].append(json.dumps(answer))
+        self.received[who].append(json.dumps(answer))
         return answer
 
     def good(self, name: str, tool: str, **arguments: Any) -> Any:
@@ -118,7 +118,7 @@ class Team:
         store.close()
         for number in range(1, 6):
             more = {"research_goal": mark} if number == 1 else {"session_id": self.sessions[name]}
-            told = self.good(
+            step = self.good(
                 name,
                 "research_step",
                 search_step=f"{mark} {'x' * 7000}",
@@ -126,7 +126,7 @@ class Team:
                 next_step_needed=True,
                 **more,
             )
-            self.sessions[name] = told["session_id"]
+            self.sessions[name] = step["session_id"]
         exported = self.good(name, "research_export", session_id=self.sessions[name], format="json")
         self.artifacts[name] = exported["resource"]
 
@@ -182,9 +182,9 @@ def test_the_same_call_of_two_principals_has_two_results(team: Team) -> None:
     ):
         for _ in range(2):
             for name, other in pairs(team):
-                told = json.dumps(team.good(name, tool, **arguments))
-                assert team.marks[name] in told, tool
-                assert team.marks[other] not in told, tool
+                text = json.dumps(team.good(name, tool, **arguments))
+                assert team.marks[name] in text, tool
+                assert team.marks[other] not in text, tool
 
 
 def test_what_one_writes_changes_nothing_of_the_other(team: Team) -> None:
@@ -213,7 +213,7 @@ def test_what_a_principal_has_is_in_its_folder_only(
 
 
 def test_no_response_to_one_principal_has_data_of_the_other(team: Team, server: HttpServer) -> None:
-    """Runs last: everything that the tests above were told, and what a principal can list."""
+    """Runs last: everything that the tests above received, and what a principal can list."""
     for name, other in pairs(team):
         for method in ("tools/list", "resources/list", "resources/templates/list", "prompts/list"):
             team.ask(name, method)
@@ -222,8 +222,8 @@ def test_no_response_to_one_principal_has_data_of_the_other(team: Team, server: 
         root = server.url.removesuffix("/mcp")
         for path in ("/status.json", "/readyz", "/metrics"):
             shown = server.http.get(root + path, headers=team.people[name].authorization)
-            team.told[name].append(shown.text)
-        for text in team.told[name]:
+            team.received[name].append(shown.text)
+        for text in team.received[name]:
             assert team.marks[other] not in text
             assert not re.search(rf"\b{re.escape(other)}\b", text)
             assert folder_name(other) not in text
