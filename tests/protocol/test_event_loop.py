@@ -34,7 +34,7 @@ MODULE = {
 
 #: Its tool also reports that its prompts have changed.
 ANSWER = json.dumps({"content": [{"type": "text", "text": "asked"}]})
-TELLING = f"""
+NOTIFY_PROMPTS = f"""
 (call $notify_prompt_list_changed)
 (call $say (call $put (i32.const 0) (i32.const {len(ANSWER)})))
 """
@@ -46,7 +46,9 @@ class Gated:
     def __init__(self, folder: Path) -> None:
         self._gate = folder / "gate"
         module = folder / "slow.wasm"
-        guest = answering_module(MODULE, TELLING, export="call_tool", data=text_at(0, ANSWER))
+        guest = answering_module(
+            MODULE, NOTIFY_PROMPTS, export="call_tool", data=text_at(0, ANSWER)
+        )
         module.write_bytes(guest.wasm)
         settings = folder / "carrel.json"
         folders = {"cache_dir": str(folder / "cache"), "data_dir": str(folder)}

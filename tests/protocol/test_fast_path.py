@@ -67,8 +67,8 @@ def test_absent_arguments_differ_from_an_empty_object(
     (line,) = on_the_fast_path(use)
     assert line is not None
     sent = arguments.get("arguments") is not None
-    told = {} if sent else {"absent": True}
-    assert json.loads(line)["result"]["structuredContent"] == told
+    expected = {} if sent else {"absent": True}
+    assert json.loads(line)["result"]["structuredContent"] == expected
 
 
 @pytest.mark.parametrize(

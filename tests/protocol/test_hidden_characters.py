@@ -56,12 +56,12 @@ def carrel(tmp_path: Path) -> CommandLine:
         path = tmp_path / f"{name}.wasm"
         path.write_bytes(one.wasm)
         plugins[name] = {"url": path.as_uri()}
-    told = {
+    settings = {
         "cache_dir": str(tmp_path / "cache"),
         "data_dir": str(tmp_path / "data"),
         "plugins": plugins,
     }
-    (tmp_path / "carrel.json").write_text(json.dumps(told), "utf-8")
+    (tmp_path / "carrel.json").write_text(json.dumps(settings), "utf-8")
     return CommandLine(tmp_path, real=True)
 
 

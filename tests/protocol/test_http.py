@@ -181,13 +181,13 @@ def test_a_stateless_client_that_vanishes_cancels_its_call(server: HttpServer) -
 
 def test_a_session_cancels_a_call_by_notification(server: HttpServer) -> None:
     session = server.initialize()
-    params = {"name": "wait", "arguments": {"key": "told"}}
+    params = {"name": "wait", "arguments": {"key": "notified"}}
     waiting = Streamed(server, request("tools/call", params, id_=7), in_session(session))
     until(lambda: "id:" in waiting.text)
     time.sleep(0.3)
-    told = notification("notifications/cancelled", {"requestId": 7})
-    assert server.post(told, headers=in_session(session)).status_code == 202
-    until(lambda: cancelled(server, "told"))
+    cancellation = notification("notifications/cancelled", {"requestId": 7})
+    assert server.post(cancellation, headers=in_session(session)).status_code == 202
+    until(lambda: cancelled(server, "notified"))
     waiting.join(10)
     assert events(waiting.text)[-1][1]["error"]["code"] == -32800
 

@@ -13,7 +13,7 @@ from carrel.config import DEFAULT_PLUGINS
 from support.stdio_client import MODERN, StdioClient
 
 
-def told(folder: Path, revision: str, **settings: Any) -> tuple[str, set[str]]:
+def read_instructions(folder: Path, revision: str, **settings: Any) -> tuple[str, set[str]]:
     """Returns the instructions, and the names of the tools that are listed afterwards."""
     path = folder / "carrel.json"
     path.write_text(json.dumps({"cache_dir": str(folder / "cache"), **settings}), "utf-8")
@@ -31,7 +31,7 @@ def told(folder: Path, revision: str, **settings: Any) -> tuple[str, set[str]]:
 def test_every_built_in_tool_is_named_before_plugins_are_loaded(
     tmp_path: Path, revision: str
 ) -> None:
-    text, listed = told(tmp_path, revision)
+    text, listed = read_instructions(tmp_path, revision)
     assert len(listed) >= 26
     assert {"arxiv_query", "openalex_works", "work_lookup", "paper_search"} <= listed
     assert all(name in text for name in listed)
@@ -41,7 +41,7 @@ def test_every_built_in_tool_is_named_before_plugins_are_loaded(
 def test_the_tools_of_the_paper_store_are_named_where_a_folder_is_set(tmp_path: Path) -> None:
     plugins = {name: {"url": f"builtin:{name}", "enabled": False} for name in DEFAULT_PLUGINS}
     folder = {"folder": str(tmp_path / "papers")}
-    text, listed = told(tmp_path, "2025-11-25", plugins=plugins, papers=folder)
+    text, listed = read_instructions(tmp_path, "2025-11-25", plugins=plugins, papers=folder)
     assert "paper_info" in listed
     assert "paper_search" not in listed
     assert all(name in text for name in listed)
@@ -53,7 +53,7 @@ def test_tools_that_are_off_or_hidden_are_not_named(tmp_path: Path) -> None:
         "arxiv": {"url": "builtin:arxiv", "enabled": False},
         "eutils": {"url": "builtin:eutils", "runtime_config": {"skip_tools": ["mesh"]}},
     }
-    text, listed = told(tmp_path, "2025-11-25", plugins=plugins)
+    text, listed = read_instructions(tmp_path, "2025-11-25", plugins=plugins)
     assert {"pubmed_fetch", "crossref_works", "work_lookup"} <= listed
     assert all(name in text for name in listed)
     assert "arxiv_query" not in text

@@ -51,8 +51,8 @@ def test_no_answer_error_health_or_log_line_names_a_path(tmp_path: Path, code_fo
         failed = client.result("pubmed_spell", term="asthma")
         assert json.loads(failed["content"][1]["text"])["error"]["code"] == "not_recorded"
         health = client.request("resources/read", {"uri": "carrel://health"})["result"]
-        told = json.loads(health["contents"][0]["text"])
-        states = {one["name"]: one for one in told["plugins"]}
+        report = json.loads(health["contents"][0]["text"])
+        states = {one["name"]: one for one in report["plugins"]}
         assert states["missing"]["url"] == "file:///…/missing.wasm"
         assert "cannot read …/missing.wasm" in states["missing"]["error"]["message"]
         assert client.finish() == 0

@@ -132,17 +132,17 @@ def test_a_sink_reports_a_closed_reader_once(make: MakeSink, pipe: tuple[int, in
 
     async def run() -> None:
         broken: list[int] = []
-        said = asyncio.Event()
+        notified = asyncio.Event()
 
         def on_broken() -> None:
             broken.append(1)
-            said.set()
+            notified.set()
 
         sink = make(asyncio.get_running_loop(), writing)
         sink.start(lambda: None, on_broken)
         os.close(reading)
         sink.write(b"x")
-        await asyncio.wait_for(said.wait(), 20)
+        await asyncio.wait_for(notified.wait(), 20)
         sink.write(b"y")
         assert sink.pending == 0
         sink.watch()
@@ -157,14 +157,14 @@ def test_a_watched_sink_detects_a_closed_reader_without_a_write(pipe: tuple[int,
     reading, writing = pipe
 
     async def run() -> None:
-        said = asyncio.Event()
+        notified = asyncio.Event()
         sink = EventSink(asyncio.get_running_loop(), writing)
-        sink.start(lambda: None, said.set)
+        sink.start(lambda: None, notified.set)
         sink.watch()
         await asyncio.sleep(0.05)
-        assert not said.is_set()
+        assert not notified.is_set()
         os.close(reading)
-        await asyncio.wait_for(said.wait(), 20)
+        await asyncio.wait_for(notified.wait(), 20)
         assert sink.pending == 0
 
     asyncio.run(run())

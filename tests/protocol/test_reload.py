@@ -37,10 +37,10 @@ class Served:
         self.cache = cache
         self.file = file or folder / "carrel.json"
 
-    def plugin(self, name: str = "sample", number: int = 1, **told: Any) -> str:
+    def plugin(self, name: str = "sample", number: int = 1, **changes: Any) -> str:
         """Writes a plugin whose only tool returns `number`; returns its URL."""
         path = self.folder / f"{name}.wasm"
-        text = manifest_text(name=name, **told)
+        text = manifest_text(name=name, **changes)
         path.write_bytes(guest(result=json.dumps({"n": number}), manifest=text).wasm)
         return path.as_uri()
 
@@ -157,9 +157,9 @@ def test_an_invalid_file_keeps_the_old_configuration_and_logs_the_reason(served:
         until(lambda: b"plugins.sample.skip: unknown key" in client.stderr)
         assert names(client) == ["sample_echo"]
         assert client.result("sample_echo")["structuredContent"] == {"n": 1}
-        told = health(client)["reload"]
-        assert told["ok"] is False
-        assert "plugins.sample.skip" in told["error"]["message"]
+        outcome = health(client)["reload"]
+        assert outcome["ok"] is False
+        assert "plugins.sample.skip" in outcome["error"]["message"]
         served.write("{")
         until(lambda: client.stderr.count(b"configuration not reloaded") == 2)
         served.configure(sample={"url": url, "runtime_config": {"tools": []}})

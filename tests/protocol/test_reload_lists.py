@@ -33,7 +33,7 @@ SERVE = "from carrel.__main__ import main; raise SystemExit(main())"
 #: A server that does not wait for plugins: those that must be compiled are listed later.
 IMPATIENT = f"import carrel.plugins.manifests.reading as reading; reading.PATIENCE = 0.0; {SERVE}"
 
-TELLS_ALL = (
+NOTIFY_ALL = (
     "(call $notify_tool_list_changed) (call $notify_prompt_list_changed) "
     "(call $notify_resource_list_changed) (call $say (call $put (i32.const 0) (i32.const 14)))"
 )
@@ -59,7 +59,7 @@ class Folder:
                     "resourceTemplates": [{"uriTemplate": one, "name": "t"} for one in templates]
                 },
             },
-            TELLS_ALL,
+            NOTIFY_ALL,
             export="call_tool",
             data=text_at(0, '{"content":[]}'),
         )

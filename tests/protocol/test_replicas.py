@@ -255,7 +255,7 @@ def test_a_principal_s_budget_is_one_for_all_replicas(
 def test_replicas_share_research_sessions_and_large_results(
     make_servers: MakeServers, redis: RedisProcess, tmp_path: Path
 ) -> None:
-    """Redis is killed in between, and loses nothing that an answer has told."""
+    """Redis is killed in between, and loses nothing that an answer has reported."""
     web = {"research": True, "key_file": str(tmp_path / "shared" / "web.key")}
     servers = make_servers({"resource": RESOURCE}, web=web, MCP_AUTH_SECRET_KEY=SECRET)
     alice, elsewhere = (Person(one, token_of("alice"), is_modern=True) for one in servers)
@@ -263,13 +263,13 @@ def test_replicas_share_research_sessions_and_large_results(
     more = {"research_goal": "walls of desks"}
     for number in range(1, 7):
         person = (alice, elsewhere)[number % 2]
-        told = person.call("research_step", step_number=number, **given, **more)["result"]
-        assert not told.get("isError"), told
-        more = {"session_id": told["structuredContent"]["session_id"]}
+        result = person.call("research_step", step_number=number, **given, **more)["result"]
+        assert not result.get("isError"), result
+        more = {"session_id": result["structuredContent"]["session_id"]}
 
     def has_all(person: Person) -> bool:
-        told = person.call("research_session", **more)["result"]
-        return bool(told.get("structuredContent", {}).get("step_count") == 6)
+        result = person.call("research_session", **more)["result"]
+        return bool(result.get("structuredContent", {}).get("step_count") == 6)
 
     redis.kill()
     redis.start()
@@ -300,8 +300,8 @@ def test_a_replica_whose_clock_is_wrong_changes_neither_pace_nor_budgets_nor_cir
     def call(number: int, who: str = "alice") -> Any:
         arguments = {"query_term": f"{who} {number}"}
         server = servers[number % 2]
-        told = answer_of(server.call("pubmed_search", arguments, headers=bearer_of(who)))
-        return told.get("result", {"isError": True, "content": [{"text": json.dumps(told)}]})
+        answer = answer_of(server.call("pubmed_search", arguments, headers=bearer_of(who)))
+        return answer.get("result", {"isError": True, "content": [{"text": json.dumps(answer)}]})
 
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(call, range(16)))

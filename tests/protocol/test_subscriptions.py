@@ -16,12 +16,12 @@ from support.stdio_client import MODERN, StdioClient
 pytestmark = pytest.mark.long("servers")
 
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
-TOLD = ("note:1", "note:2", "carrel://health", "no uri")
+REPORTED = ("note:1", "note:2", "carrel://health", "no uri")
 
 
 def with_module(folder: Path, code_folder: Path) -> list[str]:
     """Returns a server with a module whose tool reports that four resources changed."""
-    texts = [json.dumps({"uri": uri}) for uri in TOLD]
+    texts = [json.dumps({"uri": uri}) for uri in REPORTED]
     body, data, at = "", text_at(0, '{"content":[]}'), 64
     for text in texts:
         handle = f"(call $put (i32.const {at}) (i32.const {len(text)}))"

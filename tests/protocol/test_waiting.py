@@ -87,8 +87,8 @@ def assert_honest(reports: Sequence[Report]) -> None:
 
 def messages(reports: Sequence[Report]) -> list[str]:
     """Returns the messages, without heartbeats."""
-    said = [report["message"] for report in reports]
-    return [one for one in said if not one.startswith("still working")]
+    texts = [report["message"] for report in reports]
+    return [one for one in texts if not one.startswith("still working")]
 
 
 @pytest.mark.requirement("serve:alive:why-it-waits")

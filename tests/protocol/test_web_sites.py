@@ -131,7 +131,7 @@ def news(number: int, item: Any, status: int = 200) -> Site:
     )
 
 
-def said(
+def comment(
     number: int, text: str | None, *children: Any, author: str | None = "lamp"
 ) -> dict[str, Any]:
     return {
@@ -161,9 +161,9 @@ def story(number: int, *children: Any, **members: Any) -> dict[str, Any]:
 
 
 def deep(levels: int) -> dict[str, Any]:
-    last = said(9999, "The deepest reply.")
+    last = comment(9999, "The deepest reply.")
     for level in range(levels, 0, -1):
-        last = said(level, f"Reply {level}.", last)
+        last = comment(level, f"Reply {level}.", last)
     return last
 
 
@@ -182,17 +182,17 @@ MARKED = (
     '<p>See <a href="javascript:alert(1)" rel="nofollow">this</a> and <a href="https:&#x2F;&#x2F;walls.example.org&#x2F;long&#x2F;path" rel="nofollow">https:&#x2F;&#x2F;walls.exa...</a>'
 )
 POSTS = {
-    "story": news(1, story(1, said(2, "A wall keeps out noise."))),
+    "story": news(1, story(1, comment(2, "A wall keeps out noise."))),
     "deleted": news(3, DEAD),
-    "dead with replies": news(4, {**DEAD, "id": 4, "children": [said(5, "Why was this flagged?")]}),
+    "dead with replies": news(4, {**DEAD, "id": 4, "children": [comment(5, "Why was this flagged?")]}),
     "missing": news(6, {"status": 404, "error": "Not Found"}, 404),
-    "deleted comments": news(7, story(7, said(8, None, said(9, "An answer."), author=None), said(10, None, author=None))),
+    "deleted comments": news(7, story(7, comment(8, None, comment(9, "An answer."), author=None), comment(10, None, author=None))),
     "busy": news(11, "", 429),
     "broken": news(12, "<html><title>502 Bad Gateway</title>", 502),
-    "huge": news(13, story(13, *(said(100 + at, f"{WORDS}({at})") for at in range(3000)))),
+    "huge": news(13, story(13, *(comment(100 + at, f"{WORDS}({at})") for at in range(3000)))),
     "deep": news(14, story(14, deep(60))),
-    "markup": news(15, story(15, said(16, MARKED))),
-    "other language": news(17, story(17, said(18, "\u58c1\u306e\u3042\u308b\u673a\u306f\u9759\u304b\u3067\u3059\u3002"), title="\u673a\u306b\u3064\u3044\u3066")),
+    "markup": news(15, story(15, comment(16, MARKED))),
+    "other language": news(17, story(17, comment(18, "\u58c1\u306e\u3042\u308b\u673a\u306f\u9759\u304b\u3067\u3059\u3002"), title="\u673a\u306b\u3064\u3044\u3066")),
     "nothing": news(19, ""),
 }  # fmt: skip
 
@@ -353,30 +353,30 @@ def test_transcripts_of_all_languages_are_read(answers: Answers) -> None:
     )
 
 
-def test_recognised_speech_is_said_to_be_that(answers: Answers) -> None:
-    told = answers.data("recognised")
-    assert "\\[0:00\\] hello desks and walls" in told["text"]
-    assert told["warnings"] == ["the transcript was made by speech recognition"]
-    assert (told["title"], told["trust"]) == ("Desks & walls", "untrusted-external-content")
+def test_recognised_speech_is_reported_as_such(answers: Answers) -> None:
+    result = answers.data("recognised")
+    assert "\\[0:00\\] hello desks and walls" in result["text"]
+    assert result["warnings"] == ["the transcript was made by speech recognition"]
+    assert (result["title"], result["trust"]) == ("Desks & walls", "untrusted-external-content")
 
 
 def test_a_video_without_captions_is_its_description(answers: Answers) -> None:
-    told = answers.data("without captions")
-    assert (told["quality"], told["quality_reason"]) == ("partial", "metadata_only")
-    assert "About desks." in told["text"]
+    result = answers.data("without captions")
+    assert (result["quality"], result["quality_reason"]) == ("partial", "metadata_only")
+    assert "About desks." in result["text"]
 
 
-def test_what_is_said_to_a_model_is_marked(answers: Answers) -> None:
-    told = answers.data("injected")
-    assert [one["kind"] for one in told["addresses_model"]] == ["override"]
-    assert "2 invisible characters were removed" in told["warnings"]
+def test_text_that_addresses_a_model_is_marked(answers: Answers) -> None:
+    result = answers.data("injected")
+    assert [one["kind"] for one in result["addresses_model"]] == ["override"]
+    assert "2 invisible characters were removed" in result["warnings"]
 
 
 def test_deleted_posts_and_comments_leave_their_answers(answers: Answers) -> None:
     assert "Why was this flagged?" in answers.data("dead with replies")["text"]
-    told = answers.data("deleted comments")
-    assert "An answer." in told["text"]
-    assert told["text"].count("(deleted)") == 1
+    result = answers.data("deleted comments")
+    assert "An answer." in result["text"]
+    assert result["text"].count("(deleted)") == 1
     removed = answers.data("reddit removed")
     assert "Still here." in removed["text"]
     assert "[removed]" not in removed["text"]
@@ -384,10 +384,10 @@ def test_deleted_posts_and_comments_leave_their_answers(answers: Answers) -> Non
 
 
 def test_markup_in_comments_is_text_and_code(answers: Answers) -> None:
-    told = answers.data("markup")
-    assert '    if a < b:\n      "c"' in told["text"]
-    assert "https://walls.example.org/long/path" in told["text"]
-    assert "javascript:" not in json.dumps(told)
+    result = answers.data("markup")
+    assert '    if a < b:\n      "c"' in result["text"]
+    assert "https://walls.example.org/long/path" in result["text"]
+    assert "javascript:" not in json.dumps(result)
     reddit_ = answers.data("reddit markup")
     assert "if a < b: c()" in reddit_["text"]
     assert "> quoted" in reddit_["text"]
@@ -397,15 +397,15 @@ def test_markup_in_comments_is_text_and_code(answers: Answers) -> None:
 
 
 def test_a_very_long_thread_is_bounded_and_says_where_it_continues(answers: Answers) -> None:
-    told = answers.data("huge")
-    assert told["warnings"] == ["2500 comments were left out"]
-    assert (told["quality"], told["quality_reason"]) == ("partial", "truncated")
-    assert told["forum_signals"]["comments"] == 3000
-    assert "(499)" in told["text"]
-    assert "(500)" not in told["text"]
+    result = answers.data("huge")
+    assert result["warnings"] == ["2500 comments were left out"]
+    assert (result["quality"], result["quality_reason"]) == ("partial", "truncated")
+    assert result["forum_signals"]["comments"] == 3000
+    assert "(499)" in result["text"]
+    assert "(500)" not in result["text"]
     assert (
         "## Where the comments continue\n\n- https://news.ycombinator.com/item?id=600\n"
-        in (told["text"])
+        in (result["text"])
     )
     deepest = answers.data("deep")
     assert "Reply 12." in deepest["text"]
@@ -413,11 +413,11 @@ def test_a_very_long_thread_is_bounded_and_says_where_it_continues(answers: Answ
 
 
 def test_comments_that_reddit_did_not_send_have_their_addresses(answers: Answers) -> None:
-    told = answers.data("reddit more")
-    assert told["warnings"] == ["907 comments were left out"]
+    result = answers.data("reddit more")
+    assert result["warnings"] == ["907 comments were left out"]
     for inner in ("c1", "c5", "c6"):
-        assert f"https://www.reddit.com/comments/1aah/comment/{inner}\n" in told["text"]
-    assert "../x" not in told["text"]
+        assert f"https://www.reddit.com/comments/1aah/comment/{inner}\n" in result["text"]
+    assert "../x" not in result["text"]
     assert "left out before" in answers.data("reddit inner")["text"]
 
 
