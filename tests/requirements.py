@@ -164,8 +164,8 @@ PROMISES: dict[str, str] = {
         "hours after its last use, and only its principal finds it."
     ),
     "web:evidence": (
-        "About citations evidence is told and never a verdict: a source that did not answer is "
-        "never taken for one that knows no such work."
+        "About citations evidence is reported and never a verdict: a source that did not answer "
+        "is never taken for one that knows no such work."
     ),
     "library:checking": (
         "A check says who states each finding, and a source that did not answer is never taken for "

@@ -139,7 +139,7 @@ WEB_RESEARCHER: dict[str, str] = {
         "Errors: each kind has one of six actions, and whether to try again."
     ),
     "web-researcher:error-order": "Errors: of several the gravest kind is shown.",
-    "web-researcher:clamped": "Counts: a clamped count is told as requestedNumResults.",
+    "web-researcher:clamped": "Counts: a clamped count is reported as requestedNumResults.",
     "web-researcher:tokens": "Sizes: tokens are characters / 4; four size categories.",
     "web-researcher:sizes": (
         "Sizes: small below 5,000 tokens, medium below 20,000, large below 50,000."

@@ -153,10 +153,10 @@ def test_unknown_keys_are_named_with_their_place_and_the_rest_is_written(cite: C
     assert second == "carrel: paper.md:3:25: no work has the key ghost"
     code, out, err = cite("paper.md", "--items", "items.json", "--jsonl")
     assert (code, err) == (1, "")
-    told = json.loads(out.splitlines()[1])
-    assert (told["key"], told["line"], told["column"]) == ("do2020", 3, 12)
-    assert told["error"]["code"] == "not_found"
-    assert told["error"]["near"] == ["doe2020"]
+    record = json.loads(out.splitlines()[1])
+    assert (record["key"], record["line"], record["column"]) == ("do2020", 3, 12)
+    assert record["error"]["code"] == "not_found"
+    assert record["error"]["near"] == ["doe2020"]
 
 
 def test_an_unknown_key_on_the_command_line_has_no_place(cite: Cite) -> None:
@@ -284,8 +284,8 @@ def test_near_keys_are_spelt_alike_or_contain_the_key(
 
 def test_many_keys_of_a_file_are_shown_in_part() -> None:
     keys = [f"work{number:02d}" for number in range(12)]
-    told = UnknownKeyError("zzz", keys, items_file="refs.bib").advice
-    assert told == f"the keys of refs.bib are {', '.join(keys[:10])} and 2 more"
+    advice = UnknownKeyError("zzz", keys, items_file="refs.bib").advice
+    assert advice == f"the keys of refs.bib are {', '.join(keys[:10])} and 2 more"
     none = UnknownKeyError("zzz", [], items_file="refs.bib").advice
     assert none.startswith("refs.bib has no works")
 

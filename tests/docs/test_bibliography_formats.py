@@ -16,13 +16,13 @@ def rows(columns: int) -> dict[str, list[str]]:
 
 
 def test_the_members_of_each_format_are_those_that_a_round_trip_keeps() -> None:
-    told = {name: cells for name, cells in rows(4).items() if name not in FORMATS}
+    documented = {name: cells for name, cells in rows(4).items() if name not in FORMATS}
     expected = {
         name: ["yes" if name in EXPRESSED[one] else "no" for one in ("biblatex", "ris", "endnote")]
         for members in EXPRESSED.values()
         for name in members
     }
-    assert told == expected
+    assert documented == expected
 
 
 def test_every_format_and_every_code_is_described() -> None:

@@ -51,10 +51,10 @@ def test_every_example_of_the_page_compiles_and_holds(tmp_path: Path) -> None:
         timeout=600,
         check=False,
     )
-    told = done.stdout.decode()
-    assert done.returncode == 0, told[-4000:]
+    output = done.stdout.decode()
+    assert done.returncode == 0, output[-4000:]
     count = sum(block.info == "rust" for block in page(PAGE).blocks)
-    assert f"{count} passed" in told
+    assert f"{count} passed" in output
 
 
 def test_every_public_item_of_the_kit_is_on_the_page() -> None:

@@ -305,8 +305,10 @@ def closed_lists() -> dict[str, Any]:
 
 def test_every_error_code_has_its_row() -> None:
     rows = page("docs/reference/errors.md").section("Codes").rows()
-    told = {row[0].strip("`"): (row[1], row[2] == "yes", row[3].strip("`"), row[4]) for row in rows}
-    assert told == {
+    documented = {
+        row[0].strip("`"): (row[1], row[2] == "yes", row[3].strip("`"), row[4]) for row in rows
+    }
+    assert documented == {
         code: (" and ".join(is_["by"]), is_["retryable"], is_["action"], is_["meaning"])
         for code, is_ in closed_lists()["codes"].items()
     }
@@ -363,10 +365,10 @@ def test_helpers_of_the_rust_example_are_in_the_guest_kit() -> None:
 
 def test_the_files_of_the_contract_are_all_named() -> None:
     names = {path.name for path in contract_file("plugin.wit").parent.iterdir() if path.is_file()}
-    told = "\n".join(
+    text = "\n".join(
         [page("docs/reference/contract.md").prose, (ROOT / "contract/README.md").read_text("utf-8")]
     )
-    assert {name for name in names if name not in told} == set()
+    assert {name for name in names if name not in text} == set()
 
 
 # Python

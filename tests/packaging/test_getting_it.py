@@ -47,11 +47,14 @@ def tool_of_bundles() -> Path:
 
 
 def test_the_registrys_description_has_the_packages_version() -> None:
-    told = json.loads((ROOT / "server.json").read_text("utf-8"))
-    versions = {told["version"], *(package["version"] for package in told["packages"])}
+    description = json.loads((ROOT / "server.json").read_text("utf-8"))
+    versions = {
+        description["version"],
+        *(package["version"] for package in description["packages"]),
+    }
     assert versions == {__version__}
-    assert [package["identifier"] for package in told["packages"]] == ["carrel"]
-    assert f"mcp-name: {told['name']}" in (ROOT / "README.md").read_text("utf-8")
+    assert [package["identifier"] for package in description["packages"]] == ["carrel"]
+    assert f"mcp-name: {description['name']}" in (ROOT / "README.md").read_text("utf-8")
 
 
 def test_the_registrys_description_is_valid(scripts: None) -> None:
@@ -59,12 +62,12 @@ def test_the_registrys_description_is_valid(scripts: None) -> None:
     schema = importlib.import_module("peers").find("mcp-registry")
     if schema is None:
         pytest.skip("needs the schema: python3 scripts/peers.py mcp-registry")
-    told = json.loads((ROOT / "server.json").read_text("utf-8"))
+    description = json.loads((ROOT / "server.json").read_text("utf-8"))
     known = json.loads(schema.read_text("utf-8"))
-    assert known["$id"] == told["$schema"]
-    jsonschema_rs.validator_for(known).validate(told)
-    del told["packages"][0]["transport"]
-    assert not jsonschema_rs.validator_for(known).is_valid(told)
+    assert known["$id"] == description["$schema"]
+    jsonschema_rs.validator_for(known).validate(description)
+    del description["packages"][0]["transport"]
+    assert not jsonschema_rs.validator_for(known).is_valid(description)
 
 
 # The desktop bundle
