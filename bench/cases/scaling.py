@@ -90,7 +90,7 @@ def _as_processes(bench: Workbench, sizes: Sequence[int]) -> Sequence[Row]:
     what = "by carrel parse less its start"
     own = [Figure((figure.median - start_up.median,)) for figure in figures]
     if min(figure.median for figure in own) <= 0:
-        return [Row(name, what, bar=_LINEAR, missing="too quick to be told from the start")]
+        return [Row(name, what, bar=_LINEAR, missing="too fast to measure beside the start")]
     amounts = [file.stat().st_size * count for file, count in zip(files, counts, strict=True)]
     return _rows(name, what, sizes, own, amounts, touching=True)
 

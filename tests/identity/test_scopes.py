@@ -189,8 +189,8 @@ def test_the_first_response_names_no_tool_outside_the_scopes(
     server: HttpServer, issuer: Issuer
 ) -> None:
     alice = person(server, issuer, "alice", "carrel:arxiv", is_modern=False)
-    assert "library_" not in alice.told["instructions"]
-    assert "crossref" not in alice.told["instructions"]
+    assert "library_" not in alice.initialize_result["instructions"]
+    assert "crossref" not in alice.initialize_result["instructions"]
 
 
 def test_changes_of_a_library_are_announced_to_its_principal_only(

@@ -31,7 +31,7 @@ class Person:
             }
             opened = self.send("initialize", params)
             assert opened.status_code == 200, opened.text
-            self.told = answer_of(opened)["result"]
+            self.initialize_result = answer_of(opened)["result"]
             self.session = in_session(opened.headers["mcp-session-id"])
             headers = {**self.session, **self.authorization}
             done = server.post(notification("notifications/initialized"), headers=headers)

@@ -33,8 +33,8 @@ def artifact(repository: RepositoryWriter, tag: str | None = None) -> str:
     manifest = {
         "schemaVersion": 2,
         "mediaType": MANIFEST,
-        "config": told(config),
-        "layers": [told(layer)],
+        "config": descriptor_json(config),
+        "layers": [descriptor_json(layer)],
     }
     return put_json(repository, manifest, tag).digest
 
@@ -44,7 +44,7 @@ def put_json(repository: RepositoryWriter, value: Json, reference: str | None = 
     return repository.put_manifest(json.dumps(value).encode(), MANIFEST, reference)
 
 
-def told(descriptor: Descriptor) -> Json:
+def descriptor_json(descriptor: Descriptor) -> Json:
     return {
         "mediaType": descriptor.media_type,
         "digest": descriptor.digest,
@@ -146,8 +146,8 @@ def attach(
         "schemaVersion": 2,
         "mediaType": MANIFEST,
         "artifactType": media_type,
-        "config": told(repository.put_blob(b"{}", EMPTY)),
-        "layers": [told(one) for one in layers],
+        "config": descriptor_json(repository.put_blob(b"{}", EMPTY)),
+        "layers": [descriptor_json(one) for one in layers],
         "subject": {"mediaType": MANIFEST, "digest": digest, "size": len(subject.data)},
     }
     return put_json(repository, manifest)
@@ -184,7 +184,7 @@ def older_layer(
         annotations["dev.sigstore.cosign/certificate"] = signer.pem.decode()
     if chain:
         annotations["dev.sigstore.cosign/chain"] = b"".join(one.pem for one in chain).decode()
-    return {**told(repository.put_blob(body, media_type)), "annotations": annotations}
+    return {**descriptor_json(repository.put_blob(body, media_type)), "annotations": annotations}
 
 
 def attach_older(repository: RepositoryWriter, digest: str, *layers: Json) -> None:
@@ -200,7 +200,7 @@ def attach_older(repository: RepositoryWriter, digest: str, *layers: Json) -> No
     manifest = {
         "schemaVersion": 2,
         "mediaType": MANIFEST,
-        "config": told(blob),
+        "config": descriptor_json(blob),
         "layers": list(layers),
     }
     put_json(repository, manifest, f"{digest.replace(':', '-')}.sig")

@@ -194,7 +194,7 @@ def find_reserved(states: Sequence[PluginState], name: str) -> tuple[PluginState
     return offered[named[0]]
 
 
-def secrets_told(config: Config, state: PluginState) -> list[str]:
+def secrets_passed(config: Config, state: PluginState) -> list[str]:
     """Returns the names of set secrets that the host passes to a plugin's `resource`."""
     entry = config.plugin(state.name)
     assert entry is not None, "a state belongs to an entry"

@@ -120,6 +120,6 @@ def _call(session: Session, tool: str, words: tuple[str, ...], *, as_json: bool)
 def report_missing(result: Mapping[str, Any]) -> int:
     """Names on stderr what was asked for and not found; returns 1 when nothing was found."""
     missing = find_missing(result)
-    for identifier, reason in missing.told:
+    for identifier, reason in missing.reasons:
         complain(f"carrel: {printable(identifier, 100)}: {reason}")
     return FAILED if missing.is_all else OK

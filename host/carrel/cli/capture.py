@@ -126,13 +126,13 @@ def _reserved(config: Config, state: PluginState, tool: str, words: Sequence[str
     Raises:
         ArgumentError: a word is not an identifier, or there is not exactly one URI.
     """
-    from carrel.authoring.capture import call_reserved, secrets_told
+    from carrel.authoring.capture import call_reserved, secrets_passed
     from carrel.lookup.sources import LOOKUP
 
     if tool == LOOKUP:
         arguments: dict[str, Any] = {"ids": _ids(words)}
     elif len(words) == 1:
-        secrets = secrets_told(config, state)
+        secrets = secrets_passed(config, state)
         arguments = {"uri": words[0]} | ({"secrets": secrets} if secrets else {})
     else:
         raise ArgumentError(["resource: expected one URI, that of the document to read"])

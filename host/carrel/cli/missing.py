@@ -19,11 +19,11 @@ class Missing(NamedTuple):
     """The identifiers that were not found.
 
     Attributes:
-        told: each identifier with the reason, in the result's order.
+        reasons: each identifier with the reason, in the result's order.
         is_all: whether none was found.
     """
 
-    told: list[tuple[str, str]]
+    reasons: list[tuple[str, str]]
     is_all: bool
 
 

@@ -409,7 +409,7 @@ class TestMissing:
         is_all: bool,
     ) -> None:
         missing = find_missing(result)
-        assert missing.told == reasons
+        assert missing.reasons == reasons
         assert missing.is_all is is_all
 
 

@@ -22,7 +22,15 @@ from carrel.trust.verify import verify
 from support.http_repository import MANIFEST, HttpRepository
 from support.memory_repository import MemoryRepository
 from support.registries import Registry
-from support.signed import attach, attach_older, bundle, older_layer, payload_of, statement, told
+from support.signed import (
+    attach,
+    attach_older,
+    bundle,
+    descriptor_json,
+    older_layer,
+    payload_of,
+    statement,
+)
 from support.signing_keys import ISSUER, WHO, SigningKeys
 
 
@@ -349,7 +357,7 @@ def put_plugin(repository: HttpRepository) -> str:
     manifest = {
         "schemaVersion": 2,
         "mediaType": MANIFEST,
-        "config": told(config),
-        "layers": [told(wasm)],
+        "config": descriptor_json(config),
+        "layers": [descriptor_json(wasm)],
     }
     return repository.put_json(manifest, MANIFEST).digest

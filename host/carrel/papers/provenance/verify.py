@@ -148,7 +148,9 @@ def _read(path: Path, report: LogReport) -> Iterator[_Row]:
             if line.endswith(b"\n"):
                 yield _row(line, number)
             elif len(line) < _LINE:
-                report.notes.append(f"{path.name}: row {number} is unfinished; it was never told")
+                report.notes.append(
+                    f"{path.name}: row {number} is unfinished; it was never reported"
+                )
             else:
                 yield _row(b"", number)
 
