@@ -55,7 +55,7 @@ def read_bibliography(data: bytes) -> list[ListedReference]:
         if error.bibliography_code != "UNKNOWN_FORMAT":
             raise PaperError("INVALID_REF", error.message) from None
         return _lines(text)
-    return [_listed(one) for one in _in_order(found)]
+    return [_listed(entry) for entry in _in_order(found)]
 
 
 def _lines(text: str) -> list[ListedReference]:
@@ -72,34 +72,34 @@ def _in_order(found: Bibliography) -> list[Entry | Unread]:
 
     What is stated about an entry that was read is left out.
     """
-    read = {(one.label, one.line) for one in found.entries}
-    lost = [one for one in found.unread if (one.label, one.line) not in read]
+    read = {(entry.label, entry.line) for entry in found.entries}
+    lost = [unread for unread in found.unread if (unread.label, unread.line) not in read]
     both: list[Entry | Unread] = list(found.entries)
-    if any(one.line is None for one in lost):
-        for one in lost:
-            number = re.fullmatch(r"record (\d+)", one.label)
-            both.insert(int(number[1]) - 1 if number else len(both), one)
+    if any(unread.line is None for unread in lost):
+        for unread in lost:
+            number = re.fullmatch(r"record (\d+)", unread.label)
+            both.insert(int(number[1]) - 1 if number else len(both), unread)
         return both
-    return sorted([*both, *lost], key=lambda one: one.line or 0)
+    return sorted([*both, *lost], key=lambda entry: entry.line or 0)
 
 
-def _listed(one: Entry | Unread) -> ListedReference:
-    if isinstance(one, Unread):
-        return ListedReference(one.label, problem=one.problem)
-    item = one.item
-    known = {str(key).lower(): value for key, value in item.items()}
-    for candidate in _identifiers(item, known):
+def _listed(entry: Entry | Unread) -> ListedReference:
+    if isinstance(entry, Unread):
+        return ListedReference(entry.label, problem=entry.problem)
+    item = entry.item
+    members = {str(key).lower(): value for key, value in item.items()}
+    for candidate in _identifiers(item, members):
         try:
             parse_reference(candidate)
         except PaperError:
             continue
-        return ListedReference(one.label, candidate)
+        return ListedReference(entry.label, candidate)
     title = _plain(item.get("title"))
     if not title:
-        return ListedReference(one.label, problem="it has neither an identifier nor a title")
+        return ListedReference(entry.label, problem="it has neither an identifier nor a title")
     date = date_of(item.get("issued")) or {}
     year = f"({date['date-parts'][0][0]})" if "date-parts" in date else ""
-    return ListedReference(one.label, ". ".join(filter(None, (_authors(item), year, title))))
+    return ListedReference(entry.label, ". ".join(filter(None, (_authors(item), year, title))))
 
 
 def _authors(item: Item) -> str:
@@ -111,9 +111,9 @@ def _authors(item: Item) -> str:
     return ", ".join(names)
 
 
-def _identifiers(item: Item, known: Mapping[str, Any]) -> Iterator[str]:
+def _identifiers(item: Item, members: Mapping[str, Any]) -> Iterator[str]:
     """Yields what may be an identifier, the preferred kind first."""
-    doi = _plain(known.get("doi"))
+    doi = _plain(members.get("doi"))
     if doi:
         yield doi
         yield f"doi:{doi}"
@@ -125,10 +125,10 @@ def _identifiers(item: Item, known: Mapping[str, Any]) -> Iterator[str]:
         if found:
             yield f"arXiv:{found[1]}{found[2] or ''}"
     for name, prefix in (("pmid", "pmid:"), ("pmcid", "")):
-        value = _plain(known.get(name))
+        value = _plain(members.get(name))
         if value:
             yield f"{prefix}{value}"
-    yield from re.findall(r"https?://\S+", _plain(known.get("url")))
+    yield from re.findall(r"https?://\S+", _plain(members.get("url")))
 
 
 def _plain(value: object) -> str:

@@ -93,17 +93,17 @@ def failure(error: CarrelError, ref: str | None = None) -> dict[str, Any]:
         error: of any layer.
         ref: the reference that the call was about; None for tools without one.
     """
-    known = as_paper_error(error)
+    paper_error = as_paper_error(error)
     error_object: dict[str, Any] = {
-        "code": known.paper_code,
-        "message": without_paths(known.message, error.paths),
+        "code": paper_error.paper_code,
+        "message": without_paths(paper_error.message, error.paths),
     }
-    if known.denial is not None:
-        error_object["denial_context"] = known.denial
-    if known.remediation:
-        error_object["remediation"] = known.remediation
-    if known.attempts:
-        error_object["attempts"] = known.attempts
+    if paper_error.denial is not None:
+        error_object["denial_context"] = paper_error.denial
+    if paper_error.remediation:
+        error_object["remediation"] = paper_error.remediation
+    if paper_error.attempts:
+        error_object["attempts"] = paper_error.attempts
     return {"ok": False, **({} if ref is None else {"ref": ref}), "error": error_object}
 
 
@@ -202,9 +202,9 @@ class PaperTool(HostTool):
         try:
             faults = validation_faults(self._strict, arguments)
             if faults:
-                known = f"; known: {', '.join(self._known)}"
+                hint = f"; known: {', '.join(self._known)}"
                 extra = arguments.keys() - set(self._known)
-                raise PaperError("INVALID_REF", "; ".join(faults[:5]) + (known if extra else ""))
+                raise PaperError("INVALID_REF", "; ".join(faults[:5]) + (hint if extra else ""))
             return {"ok": True, **self._success(arguments, call)}
         except InternalError:
             raise

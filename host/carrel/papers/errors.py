@@ -83,8 +83,8 @@ class PaperError(CarrelError):
     ) -> None:
         self.paper_code: PaperCode = paper_code
         self.denial = None if denial is None else dict(denial)
-        self.attempts = [dict(one) for one in attempts]
-        self.remediation = [dict(one) for one in remediation]
+        self.attempts = [dict(attempt) for attempt in attempts]
+        self.remediation = [dict(setting) for setting in remediation]
         super().__init__(message)
 
     @property

@@ -111,7 +111,9 @@ def capability_profile(
     plugins: PluginSet, config: Config, accesses: Mapping[MiningKey, MiningAccess]
 ) -> dict[str, Any]:
     """Returns what this instance may use, without a value of any key."""
-    roles = {role: [one.name for one in role_sources(plugins, config, role)[0]] for role in ROLES}
+    roles = {
+        role: [source.name for source in role_sources(plugins, config, role)[0]] for role in ROLES
+    }
     return {
         "oa_enabled": True,
         "metadata_sources": ready_sources(plugins),
