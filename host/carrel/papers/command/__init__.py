@@ -22,7 +22,7 @@ papers = ExampleGroup(
 )
 papers.example = "papers list"
 
-for _one in (
+for _command in (
     search_command,
     resolve_command,
     fetch_command,
@@ -34,4 +34,4 @@ for _one in (
     export_command,
     verify_command,
 ):
-    papers.add_command(_one)
+    papers.add_command(_command)

@@ -69,12 +69,12 @@ def fetch_command(  # noqa: PLR0917 - click passes options by name
 
     def work() -> int:
         listed = list(_listed(refs, files))
-        wanted = [one.reference for one in listed if one.reference]
+        references = [entry.reference for entry in listed if entry.reference]
         answers: list[dict[str, Any]] = []
         arguments = {"prefer": prefer.replace("-", "_"), "dry_run": dry_run}
-        with session.open() as host, FileBars(len(wanted)) as bars:
-            for start in range(0, len(wanted), _AT_ONCE):
-                part = wanted[start : start + _AT_ONCE]
+        with session.open() as host, FileBars(len(references)) as bars:
+            for start in range(0, len(references), _AT_ONCE):
+                part = references[start : start + _AT_ONCE]
                 answers.append(_fetch(host, part, arguments, bars, start))
         return _show(listed, answers, as_json=as_json)
 
@@ -127,17 +127,17 @@ def _fetch(
 def _show(
     listed: Sequence[ListedReference], answers: Sequence[dict[str, Any]], *, as_json: bool
 ) -> int:
-    failed = [one for one in answers if not one["ok"]]
-    rows = [row for one in answers for row in one.get("results", ())]
+    failed = [answer for answer in answers if not answer["ok"]]
+    rows = [row for answer in answers for row in answer.get("results", ())]
     if as_json or not stdout_is_terminal():
-        for one in answers:
-            write_json(one)
+        for answer in answers:
+            write_json(answer)
     elif rows:
         _show_rows(rows)
     code = OK
-    for one in failed:
-        complain(f"carrel: {printable(one['error']['message'], 500)}")
-        code = code or exit_code_of(one["error"]["code"])
+    for answer in failed:
+        complain(f"carrel: {printable(answer['error']['message'], 500)}")
+        code = code or exit_code_of(answer["error"]["code"])
     for row in rows:
         if not row["ok"]:
             complain(f"carrel: {printable(row['ref'], 100)}: {_why(row['error'])}")
@@ -161,7 +161,7 @@ def _show_rows(rows: Sequence[dict[str, Any]]) -> None:
                 (
                     " ".join(row["ref"].values()),
                     row["plan"]["target_pdf_path"],
-                    ", ".join(one["key"] for one in row["plan"]["pdf_sources"]),
+                    ", ".join(source["key"] for source in row["plan"]["pdf_sources"]),
                 )
                 for row in rows
             ],
@@ -183,5 +183,5 @@ def _show_rows(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _why(error: dict[str, Any]) -> str:
-    notes = [one["note"] for one in error.get("remediation", ())]
+    notes = [setting["note"] for setting in error.get("remediation", ())]
     return printable("; ".join([error["message"], *notes]), 500)

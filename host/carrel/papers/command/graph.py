@@ -155,14 +155,14 @@ def _show(nodes: Sequence[Mapping[str, Any]]) -> None:
 
     rows = [
         (
-            one["id"].partition(":")[2],
-            str(one.get("year", "")),
-            ", ".join(one["authors"][:2]) + (" et al." if len(one["authors"]) > 2 else ""),
-            one.get("title", ""),
-            str(one.get("cited_by_count", "")),
-            one["reached_by"],
+            node["id"].partition(":")[2],
+            str(node.get("year", "")),
+            ", ".join(node["authors"][:2]) + (" et al." if len(node["authors"]) > 2 else ""),
+            node.get("title", ""),
+            str(node.get("cited_by_count", "")),
+            node["reached_by"],
         )
-        for one in nodes
+        for node in nodes
     ]
     table(("paper", "year", "authors", "title", "cited", "by"), rows)
 
@@ -171,8 +171,8 @@ def _remarks(graph: Mapping[str, Any]) -> list[str]:
     """Returns a line for each reason why papers are missing, and for each source that failed."""
     lines = [f"the graph is not complete: {_REASONS[reason]}" for reason in graph["reasons"]]
     lines += [
-        f"{one['source']}: {printable(one.get('detail', ''), 300)}"
-        for one in graph["attempts"]
-        if "failed" in one["outcome"] or "failed" in one.get("detail", "")
+        f"{attempt['source']}: {printable(attempt.get('detail', ''), 300)}"
+        for attempt in graph["attempts"]
+        if "failed" in attempt["outcome"] or "failed" in attempt.get("detail", "")
     ]
-    return [*lines, *(printable(one, 500) for one in graph.get("notices", ()))]
+    return [*lines, *(printable(notice, 500) for notice in graph.get("notices", ()))]

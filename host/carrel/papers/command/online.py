@@ -109,10 +109,10 @@ def resolve_command(session: Session, refs: tuple[str, ...], as_json: bool) -> i
     "attempts"}; several references give one line each, in order. Exit code 0 means that all were
     found.
     """
-    wanted = with_stdin(refs)
+    references = with_stdin(refs)
     answers: list[tuple[str, dict[str, Any]]] = []
     with session.open() as host, Progress("resolve") as progress:
-        for ref in wanted:
+        for ref in references:
             result = host.call("paper_resolve", {"ref": ref}, on_progress=progress.update)
             answers.append((ref, {**result.data, "ref": ref}))
     if as_json or not stdout_is_terminal():
@@ -140,13 +140,13 @@ def _show_works(works: Sequence[dict[str, Any]]) -> None:
 
     rows = [
         (
-            _name(one["work"]),
-            _year(one["work"]),
-            _authors(one["work"]),
-            one["work"].get("title", ""),
-            ", ".join(one["sources"]),
+            _name(hit["work"]),
+            _year(hit["work"]),
+            _authors(hit["work"]),
+            hit["work"].get("title", ""),
+            ", ".join(hit["sources"]),
         )
-        for one in works
+        for hit in works
     ]
     table(("paper", "year", "authors", "title", "sources"), rows)
 
@@ -171,9 +171,9 @@ def _show_resolved(answers: Iterable[tuple[str, dict[str, Any]]]) -> None:
 
 def _outcomes(sources: Iterable[dict[str, Any]]) -> Iterable[str]:
     """Yields a line for each source that did not answer."""
-    for one in sources:
-        if "code" in one:
-            yield f"{one['source']} did not answer: {printable(one['message'], 300)}"
+    for outcome in sources:
+        if "code" in outcome:
+            yield f"{outcome['source']} did not answer: {printable(outcome['message'], 300)}"
 
 
 def _name(work: dict[str, Any]) -> str:
@@ -189,5 +189,5 @@ def _year(work: dict[str, Any]) -> str:
 
 def _authors(work: dict[str, Any]) -> str:
     people = work.get("authors", [])
-    names = [one.get("family") or one.get("literal", "") for one in people[:2]]
+    names = [person.get("family") or person.get("literal", "") for person in people[:2]]
     return ", ".join(names) + (" et al." if len(people) > 2 else "")

@@ -27,19 +27,19 @@ def paper_exit(session: Session, work: Callable[[], int]) -> int:
 def show_entries(entries: Sequence[PaperSummary], *, as_json: bool) -> int:
     """Shows entries of the store."""
     if as_json or not stdout_is_terminal():
-        write_json({"ok": True, "entries": [one.to_json() for one in entries]})
+        write_json({"ok": True, "entries": [entry.to_json() for entry in entries]})
         return OK
     from carrel.cli.render import table
 
     rows = [
         (
-            one.doi or one.arxiv_id or one.key,
-            str(one.year or ""),
-            ", ".join(one.authors[:2]) + (" et al." if len(one.authors) > 2 else ""),
-            one.title,
-            "yes" if one.has_pdf else "no",
+            entry.doi or entry.arxiv_id or entry.key,
+            str(entry.year or ""),
+            ", ".join(entry.authors[:2]) + (" et al." if len(entry.authors) > 2 else ""),
+            entry.title,
+            "yes" if entry.has_pdf else "no",
         )
-        for one in entries
+        for entry in entries
     ]
     table(("paper", "year", "authors", "title", "PDF"), rows)
     return OK

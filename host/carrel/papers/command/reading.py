@@ -51,9 +51,9 @@ def read_command(  # noqa: PLR0917 - click passes options by name
     pipe the Markdown comes as it is. With --json: the result of the tool paper_read, the outline
     first if the text is long.
     """
-    given = {"section": section, "from": start, "form": form}
+    options = {"section": section, "from": start, "form": form}
     arguments: dict[str, Any] = {"ref": ref, "format": text_format}
-    arguments |= {name: value for name, value in given.items() if value is not None}
+    arguments |= {name: value for name, value in options.items() if value is not None}
     if not as_json:
         arguments["max_chars"] = MAX_CHARS
         arguments.setdefault("from", 0)  # the text, and not its outline
@@ -119,10 +119,12 @@ def _show_text(result: dict[str, Any], text_format: str) -> None:
 
 def _origin(result: dict[str, Any]) -> Iterable[str]:
     """Yields where a text is from, and what was tried before it."""
-    for one in result["attempts"]:
-        if one["consulted"] and one["outcome"] != "consulted_resolved":
-            form = f" {one['form']}:" if "form" in one else ""
-            yield printable(f"{one['source']}:{form} {one.get('detail', one['outcome'])}", 500)
+    for attempt in result["attempts"]:
+        if attempt["consulted"] and attempt["outcome"] != "consulted_resolved":
+            form = f" {attempt['form']}:" if "form" in attempt else ""
+            yield printable(
+                f"{attempt['source']}:{form} {attempt.get('detail', attempt['outcome'])}", 500
+            )
     facts = [
         f"form {result['form']}",
         result.get("version"),
@@ -130,7 +132,9 @@ def _origin(result: dict[str, Any]) -> Iterable[str]:
         f"quality {result['quality']}",
         result.get("url"),
     ]
-    yield printable(f"read from {result['source']}: {', '.join(one for one in facts if one)}", 1000)
+    yield printable(
+        f"read from {result['source']}: {', '.join(fact for fact in facts if fact)}", 1000
+    )
 
 
 def _show_retractions(result: dict[str, Any]) -> None:
@@ -141,16 +145,16 @@ def _show_retractions(result: dict[str, Any]) -> None:
         write_text(f"{line}\n")
     rows = [
         (
-            one["source"],
-            one["kind"].replace("_", " "),
-            one.get("doi") or (f"PMID {one['pmid']}" if "pmid" in one else ""),
-            one.get("date", ""),
-            one.get("stated_by", ""),
+            statement["source"],
+            statement["kind"].replace("_", " "),
+            statement.get("doi") or (f"PMID {statement['pmid']}" if "pmid" in statement else ""),
+            statement.get("date", ""),
+            statement.get("stated_by", ""),
         )
-        for one in result["statements"]
+        for statement in result["statements"]
     ]
     if rows:
         table(("source", "says", "notice", "date", "stated by"), rows)
-    for one in result["sources"]:
-        if one["outcome"] == "failed":
-            complain(f"carrel: {one['source']} did not answer: {one.get('detail', '')}")
+    for answer in result["sources"]:
+        if answer["outcome"] == "failed":
+            complain(f"carrel: {answer['source']} did not answer: {answer.get('detail', '')}")

@@ -176,7 +176,7 @@ def _verify(session: Session, *, contents: bool, as_json: bool) -> int:
             "log": log.to_json(),
             "store": {
                 "entries": len(store.list_keys()),
-                "faults": [one.to_json() for one in faults],
+                "faults": [fault.to_json() for fault in faults],
             },
         })  # fmt: skip
     else:
@@ -187,6 +187,6 @@ def _verify(session: Session, *, contents: bool, as_json: bool) -> int:
         complain(f"carrel: {row.file}: row {row.row} {row.kind}: {printable(row.message, 500)}")
     for note in log.notes:
         complain(f"carrel: {printable(note, 500)}")
-    for one in faults:
-        complain(f"carrel: {one.key}: {printable(one.message, 500)}")
+    for fault in faults:
+        complain(f"carrel: {fault.key}: {printable(fault.message, 500)}")
     return OK if ok else FAILED
