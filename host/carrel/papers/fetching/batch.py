@@ -73,8 +73,12 @@ class _Batch:
         call = self._call
         call.progress(0, len(self._references), "resolving")
         # What is stored is found without a network, so no source needs to answer for it.
-        stored = {one for one in self._references if self._fetcher.stored(one) is not None}
-        unknown = [one for one in self._references if one not in stored]
+        stored = {
+            reference
+            for reference in self._references
+            if self._fetcher.stored(reference) is not None
+        }
+        unknown = [reference for reference in self._references if reference not in stored]
         resolved = self._fetcher.resolver.resolve_known(unknown, call)
         first, same = _grouped(self._references, resolved)
         with ThreadPoolExecutor(AT_ONCE, "carrel-batch") as pool:
@@ -83,8 +87,8 @@ class _Batch:
                 pool.submit(self._fetch, number, reference, resolved.get(reference))
                 for number, reference in named
             ]
-        for one in running:
-            one.result()
+        for future in running:
+            future.result()
         if call.cancelled:
             raise Cancelled(plugin=HOST, tool=call.tool)
         return [
@@ -92,9 +96,9 @@ class _Batch:
             for number, reference in enumerate(self._references)
         ]
 
-    def _fetch(self, number: int, reference: str, known: Resolution | PaperError | None) -> None:
+    def _fetch(self, number: int, reference: str, resolved: Resolution | PaperError | None) -> None:
         try:
-            row = self._row(reference, known)
+            row = self._row(reference, resolved)
         except Exception as fault:  # noqa: BLE001 - one paper must not end the batch
             row = failure(fault if isinstance(fault, CarrelError) else InternalError(), reference)
         if not row["ok"]:
@@ -106,21 +110,21 @@ class _Batch:
         words = ENDED if row["ok"] else f"{ENDED}: {row['error']['code']}"
         self._call.progress(ended, len(self._references), file_message(reference, words))
 
-    def _row(self, reference: str, known: Resolution | PaperError | None) -> Row:
+    def _row(self, reference: str, resolved: Resolution | PaperError | None) -> Row:
         outer = self._call
         if outer.cancelled or not outer.remaining:
             return failure(
                 PaperError("FETCH_TIMEOUT", "the time of the batch was up before this paper"),
                 reference,
             )
-        if isinstance(known, PaperError):
-            return failure(known, reference)
+        if isinstance(resolved, PaperError):
+            return failure(resolved, reference)
 
         def report_progress(done: float, total: float | None, words: str) -> None:
             outer.explain(file_message(reference, words, done, total))
 
         with outer.part(WALL_SECONDS, report_progress) as part:
-            found = self._fetcher.fetch(reference, part, prefer=self._prefer, resolved=known)
+            found = self._fetcher.fetch(reference, part, prefer=self._prefer, resolved=resolved)
         return {"ok": True, **found.to_json()}
 
 

@@ -75,7 +75,7 @@ class Candidates:
 
     Attributes:
         copies: the best first.
-        oa_status: of the first source that says one, such as gold.
+        oa_status: of the first source that states one, such as gold.
         attempts: what each source was asked and answered, as JSON.
         failed: whether a source that may know a copy did not answer.
     """
@@ -113,18 +113,20 @@ def find_candidates(
         copies = collect(found.merged.records)
     attempts += copies.attempts
     named += [
-        _of_open_copy(one, copies.named_by[one.url], config)
-        for one in copies.copies
-        if one.kind == "pdf" and (version is None or _names(one.url, version))
+        _of_open_copy(copy, copies.named_by[copy.url], config)
+        for copy in copies.copies
+        if copy.kind == "pdf" and (version is None or _names(copy.url, version))
     ]
     mined: list[Candidate] = []
     if version is None:
         mined, mining_attempts = _mining(work.ids.doi, accesses)
         attempts += mining_attempts
     best: dict[str, Candidate] = {}
-    for one in sorted([*named, *mined], key=lambda one: _rank(one, ORDER[prefer])):
-        best.setdefault(one.url, one)
-    failed = any(one["outcome"] == "consulted_failed" for one in attempts)
+    for candidate in sorted(
+        [*named, *mined], key=lambda candidate: _rank(candidate, ORDER[prefer])
+    ):
+        best.setdefault(candidate.url, candidate)
+    failed = any(entry["outcome"] == "consulted_failed" for entry in attempts)
     return Candidates(tuple(best.values())[:MAX_TRIED], copies.oa_status, attempts, failed)
 
 
@@ -136,9 +138,9 @@ def _names(url: str, version: Id) -> bool:
         return False
 
 
-def _rank(one: Candidate, order: tuple[str, ...]) -> tuple[int, int]:
-    kind = order.index(one.kind) if one.kind in order else len(order)
-    version = one.version or ""
+def _rank(candidate: Candidate, order: tuple[str, ...]) -> tuple[int, int]:
+    kind = order.index(candidate.kind) if candidate.kind in order else len(order)
+    version = candidate.version or ""
     return kind, VERSIONS.index(version) if version in VERSIONS else len(VERSIONS)
 
 
@@ -147,21 +149,30 @@ def _full_texts(
 ) -> tuple[list[Candidate], list[dict[str, Any]]]:
     """Asks the sources with the role `full_text` for PDFs, which their own grants cover."""
     sources, _ = role_sources(plugins, config, ROLE)
-    asked = [
-        (source, known) for source in sources if (known := source.identifier_among(ids)) is not None
+    targets = [
+        (source, identifier)
+        for source in sources
+        if (identifier := source.identifier_among(ids)) is not None
     ]
     copies: list[Candidate] = []
     attempts: list[dict[str, Any]] = []
-    for source, found in ask_full_texts(plugins, asked, call):
+    for source, found in ask_full_texts(plugins, targets, call):
         if isinstance(found, CarrelError):
             attempts.append(attempt(source.name, "consulted_failed", found.message))
             continue
-        for one in found:
-            if one.format != "pdf":
+        for full_text in found:
+            if full_text.format != "pdf":
                 continue
-            kind = list_of(host_of(one.url) or "", config) or "oa-repository"
+            kind = list_of(host_of(full_text.url) or "", config) or "oa-repository"
             copies.append(
-                Candidate(one.url, source.name, kind, one.license, one.version, source.name)
+                Candidate(
+                    full_text.url,
+                    source.name,
+                    kind,
+                    full_text.license,
+                    full_text.version,
+                    source.name,
+                )
             )
     return copies, attempts
 
@@ -182,18 +193,22 @@ def _mining(
     """Returns the copies behind interfaces for mining, and why the others are not asked."""
     copies: list[Candidate] = []
     attempts: list[dict[str, Any]] = []
-    for one in INTERFACES:
-        if doi is None or not one.covers(doi):
-            if one.key in accesses:
-                attempts.append(attempt(one.key, "not_consulted_wrong_publisher"))
+    for interface in INTERFACES:
+        if doi is None or not interface.covers(doi):
+            if interface.key in accesses:
+                attempts.append(attempt(interface.key, "not_consulted_wrong_publisher"))
             continue
-        access = accesses.get(one.key)
+        access = accesses.get(interface.key)
         if access is None:
-            attempts.append(attempt(one.key, "not_consulted_disabled"))
+            attempts.append(attempt(interface.key, "not_consulted_disabled"))
         else:
             copies.append(
                 Candidate(
-                    one.address(doi), one.key, one.key, version="publishedVersion", mining=access
+                    interface.address(doi),
+                    interface.key,
+                    interface.key,
+                    version="publishedVersion",
+                    mining=access,
                 )
             )
     return copies, attempts

@@ -94,4 +94,4 @@ def _worded(reason: str, host: str, kind: str, failure: Failure) -> str:
 
 
 def _redirects(call: Call) -> int:
-    return sum(str(one.get("outcome", "")).startswith("status 3") for one in call.attempts)
+    return sum(str(attempt.get("outcome", "")).startswith("status 3") for attempt in call.attempts)

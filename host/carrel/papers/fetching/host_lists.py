@@ -76,7 +76,7 @@ def rule_of(name: str, hosts: Iterable[str], key: AttachedKey | None = None) -> 
         name,
         "the downloads of papers",
         PARTITION,
-        tuple(one for one in names if not is_blocked(one)),
+        tuple(host for host in names if not is_blocked(host)),
         GAP_SECONDS,
         AT_ONCE,
         key,

@@ -112,23 +112,30 @@ def mining_accesses(env: Mapping[str, str] | None = None) -> dict[MiningKey, Min
     environment = os.environ if env is None else env
     found: dict[MiningKey, MiningAccess] = {}
     faults: list[str] = []
-    for one in INTERFACES:
-        agreed = environment.get(one.agreement_variable, "").strip().lower() in _TRUE
-        key = find_key("tdm", f"{one.publisher}_key", env=env)
-        named = key_variable("tdm", f"{one.publisher}_key")
+    for interface in INTERFACES:
+        agreed = environment.get(interface.agreement_variable, "").strip().lower() in _TRUE
+        key = find_key("tdm", f"{interface.publisher}_key", env=env)
+        named = key_variable("tdm", f"{interface.publisher}_key")
         if agreed and not key:
-            faults.append(f"{one.agreement_variable} is set but {named} is not; set both or none")
+            faults.append(
+                f"{interface.agreement_variable} is set but {named} is not; set both or none"
+            )
         elif key and not agreed:
             faults.append(
-                f"{named} is set but {one.agreement_variable} is not; set it to 1 if you have "
-                "agreed to the publisher's terms for text mining"
+                f"{named} is set but {interface.agreement_variable} is not; set it to 1 if you "
+                "have agreed to the publisher's terms for text mining"
             )
         elif key:
-            query = "api_key" if one.header is None else None
+            query = "api_key" if interface.header is None else None
             attached = AttachedKey(
-                f"{one.publisher}_key", key, one.hosts[:1], one.header, one.scheme, query
+                f"{interface.publisher}_key",
+                key,
+                interface.hosts[:1],
+                interface.header,
+                interface.scheme,
+                query,
             )
-            found[one.key] = MiningAccess(one, attached)
+            found[interface.key] = MiningAccess(interface, attached)
     if faults:
         raise ConfigError(faults)
     return found

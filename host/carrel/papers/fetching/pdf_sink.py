@@ -50,12 +50,14 @@ class PdfSink:
     def range_headers(self) -> Headers:
         """See `carrel.exchange.FileSink`."""
         with self._lock:
-            known = self._file.validators
-            if self._closed or not self._file.size or known.get("url") != self._url:
+            validators = self._file.validators
+            if self._closed or not self._file.size or validators.get("url") != self._url:
                 return ()
-            etag = known.get("etag", "")
+            etag = validators.get("etag", "")
             # A weak tag does not promise the same bytes (RFC 9110, section 13.1.5).
-            unchanged = etag if etag and not etag.startswith("W/") else known.get("last_modified")
+            unchanged = (
+                etag if etag and not etag.startswith("W/") else validators.get("last_modified")
+            )
             if not unchanged:
                 return ()
             return (("Range", f"bytes={self._file.size}-"), ("If-Range", unchanged))

@@ -48,7 +48,7 @@ def dry_run(
         PaperError: `INVALID_REF`; it is no identifier.
     """
     try:
-        known = parse_reference(reference)
+        identifier = parse_reference(reference)
     except PaperError as error:
         raise PaperError("INVALID_REF", f"{error.message}; a dry run takes identifiers") from None
     metadata = ready_sources(plugins)
@@ -56,21 +56,21 @@ def dry_run(
     pdfs: list[dict[str, Any]] = []
     if accesses is not None:
         pdfs = [{"key": key, "candidate_hosts": list(hosts_of(key, config))} for key in KEYS]
-        doi = known.id if known.type == "doi" else ""
+        doi = identifier.id if identifier.type == "doi" else ""
         pdfs += [
-            {"key": one.key, "candidate_hosts": list(one.hosts)}
-            for one in INTERFACES
-            if one.key in accesses and one.covers(doi)
+            {"key": interface.key, "candidate_hosts": list(interface.hosts)}
+            for interface in INTERFACES
+            if interface.key in accesses and interface.covers(doi)
         ]
-    sources = list(dict.fromkeys([*metadata, *(one.name for one in copies)]))
-    folder, key = store_folder(config), safekey(known)
+    sources = list(dict.fromkeys([*metadata, *(source.name for source in copies)]))
+    folder, key = store_folder(config), safekey(identifier)
     return {
         "dry_run": True,
-        "ref": {known.type: known.id},
+        "ref": {identifier.type: identifier.id},
         "plan": {
             "metadata_sources": sources,
             "pdf_sources": pdfs,
-            "redirect_allowlists_loaded": [*sources, *(one["key"] for one in pdfs)],
+            "redirect_allowlists_loaded": [*sources, *(pdf["key"] for pdf in pdfs)],
             "candidate_hosts_are_upper_bound": True,
             "target_pdf_path": str(folder / f"{key}.pdf"),
             "target_metadata_path": str(folder / METADATA / f"{key}.toml"),

@@ -152,10 +152,10 @@ class PaperFetcher:
     def stored(self, reference: str) -> FetchedPaper | None:
         """Returns the paper that an identifier names if its PDF is in the store."""
         try:
-            known = parse_reference(reference)
+            identifier = parse_reference(reference)
         except PaperError:
             return None
-        return self._stored_as(known, reference)
+        return self._stored_as(identifier, reference)
 
     def _stored_as(self, identifier: Id, reference: str) -> FetchedPaper | None:
         store = self._store()
@@ -256,7 +256,7 @@ class _Fetching:
     @property
     def _retracted(self) -> bool:
         updates = self._found.merged.work.updated_by
-        return any(one.type in RETRACTIONS for one in updates)
+        return any(update.type in RETRACTIONS for update in updates)
 
     def _store_metadata(self) -> None:
         fetched: dict[str, Any] = {"source": self._found.source, "license": _UNKNOWN}
@@ -323,9 +323,9 @@ class _Fetching:
                 attempts=self._attempts,
                 remediation=remediation(first),
             )
-        failed = [one for one in self._attempts if one["outcome"] == "consulted_failed"]
+        failed = [entry for entry in self._attempts if entry["outcome"] == "consulted_failed"]
         if self._candidates.failed and failed:
-            names = ", ".join(dict.fromkeys(one["source"] for one in failed))
+            names = ", ".join(dict.fromkeys(entry["source"] for entry in failed))
             return PaperError(
                 "NETWORK_ERROR",
                 f"no open copy is known so far, and {names} did not answer; try again later",

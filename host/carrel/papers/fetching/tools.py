@@ -105,7 +105,7 @@ class FetchingTools:
                 "refs": {
                     "description": "As ref of paper_fetch.",
                     "type": "array",
-                    "items": {key: one for key, one in REF.items() if key != "description"},
+                    "items": {key: value for key, value in REF.items() if key != "description"},
                     "minItems": 1,
                     "maxItems": MAX_REFS,
                 },
