@@ -91,7 +91,7 @@ class GraphBuilder:
         self._cites: dict[tuple[int, int], _Cites] = {}
         self._reasons: set[Reason] = set()
         self._attempts: list[dict[str, Any]] = []
-        self._given: Id | None = None
+        self._root_id: Id | None = None
 
     def build(self, call: Call, notices: tuple[str, ...] = ()) -> CitationGraph:
         """Builds the graph, and waits for the answers.
@@ -130,18 +130,18 @@ class GraphBuilder:
             except PaperError:
                 raise error from None
             self._attempts += error.attempts
-            self._given = identifier
+            self._root_id = identifier
             place = self._works.add_id(identifier)
             self._reached[place] = _Reached(0, set())
             return place, error
         self._attempts += found.attempts
         places = [self._works.add(work) for work in found.merged.records]
-        self._given = found.id
+        self._root_id = found.id
         if found.id is not None:
             places.append(self._works.add_id(found.id))
-        place, *others = [one for one in places if one is not None]
-        for other in others:  # of one work by their title, where no identifier joins them
-            self._works.unite(place, other)
+        place, *duplicates = [place for place in places if place is not None]
+        for duplicate in duplicates:  # of one work by their title, where no identifier joins them
+            self._works.unite(place, duplicate)
         place = self._works.place(place)
         self._reached[place] = _Reached(0, set())
         return place, None
@@ -160,9 +160,9 @@ class GraphBuilder:
                     return
                 count = self._papers_of_a_round()
                 papers, frontier = frontier[:count], frontier[count:]
-                known = [self._ids(place) for place in papers]
+                identifiers = [self._ids(place) for place in papers]
                 with call.part(call.remaining / 2) as part:
-                    answers = self._links.ask(known, self._request.per_paper, part)
+                    answers = self._links.ask(identifiers, self._request.per_paper, part)
                 for place, links in zip(papers, answers, strict=True):
                     reached += self._take(self._works.place(place), links, depth)
             frontier = self._expandable(reached, depth + 1)
@@ -172,9 +172,9 @@ class GraphBuilder:
         return self._request.max_nodes - len(self._reached)
 
     def _ids(self, place: int) -> tuple[Id, ...]:
-        """Returns the identifiers of a paper; of the root, the given one first."""
+        """Returns the identifiers of a paper; of the root, the requested one first."""
         ids = self._works.ids(place)
-        return (self._given, *ids) if self._given is not None and self._given in ids else ids
+        return (self._root_id, *ids) if self._root_id is not None and self._root_id in ids else ids
 
     def _papers_of_a_round(self) -> int:
         """Returns the number of papers to ask about at once: no more than there is room for."""
@@ -207,9 +207,9 @@ class GraphBuilder:
         return new
 
     def _add_citation(
-        self, paper: int, other: int, role: LinkRole, source: str, link: LinkedWork | None
+        self, paper: int, linked: int, role: LinkRole, source: str, link: LinkedWork | None
     ) -> None:
-        pair = (paper, other) if role == "references" else (other, paper)
+        pair = (paper, linked) if role == "references" else (linked, paper)
         self._cites.setdefault(pair, _Cites()).take(source, link)
 
     def _choose(
@@ -240,44 +240,49 @@ class GraphBuilder:
 
     def _rank(self, place: int, sources: int = 0) -> tuple[int, int, str]:
         """Returns a key that sorts the best paper first: most cited, then named by most sources."""
-        counted = [one for one in self._works.records(place) if one.cited_by_count is not None]
+        counted = [
+            record for record in self._works.records(place) if record.cited_by_count is not None
+        ]
         best = min(
             counted,
-            key=lambda one: (record_rank(one, "cited_by_count"), -(one.cited_by_count or 0)),
+            key=lambda record: (
+                record_rank(record, "cited_by_count"),
+                -(record.cited_by_count or 0),
+            ),
             default=None,
         )
-        names = sorted(":".join(one.work) for one in self._works.ids(place))
-        titles = sorted(one.title or "" for one in self._works.records(place))
+        names = sorted(":".join(identifier.work) for identifier in self._works.ids(place))
+        titles = sorted(record.title or "" for record in self._works.records(place))
         cited = -1 if best is None or best.cited_by_count is None else best.cited_by_count
         return -cited, -sources, " ".join(names or titles)
 
     def _settle(self) -> None:
         """Joins nodes whose places have become one."""
-        for place in [one for one in self._reached if self._works.place(one) != one]:
+        for place in [place for place in self._reached if self._works.place(place) != place]:
             old = self._reached.pop(place)
             now = self._works.place(place)
-            kept = self._reached.setdefault(now, old)
-            if old.depth < kept.depth:
+            existing = self._reached.setdefault(now, old)
+            if old.depth < existing.depth:
                 self._reached[now] = old
-            elif old.depth == kept.depth:
-                kept.directions |= old.directions
+            elif old.depth == existing.depth:
+                existing.directions |= old.directions
 
     def _describe(self, call: Call) -> None:
         """Looks up the papers that sources only named."""
-        wanted: dict[str, int] = {}
+        undescribed: dict[str, int] = {}
         for place in self._reached:
             records = self._works.records(place)
             ids = self._works.ids(place)
-            if ids and not any(one.title and not is_stub(one) for one in records):
-                wanted[f"{ids[0].type}:{ids[0].id}"] = place
-        if not wanted:
+            if ids and not any(record.title and not is_stub(record) for record in records):
+                undescribed[f"{ids[0].type}:{ids[0].id}"] = place
+        if not undescribed:
             return
         if call.remaining < _LAST_ROUND:
             self._reasons.add("deadline")
             return
         with call.part(call.remaining / 2) as part:
-            found = self._look_up(list(wanted), part)
-        for place, item in zip(wanted.values(), found.items, strict=True):
+            found = self._look_up(list(undescribed), part)
+        for place, item in zip(undescribed.values(), found.items, strict=True):
             if item.work is not None:
                 for record in found.works[item.work].records:
                     added = self._works.add(record)
@@ -291,11 +296,11 @@ class GraphBuilder:
         merged, number_of = self._works.groups(self._reached)
         reached: dict[int, _Reached] = {}
         for place, how in self._reached.items():
-            kept = reached.setdefault(number_of[place], how)
-            if how.depth < kept.depth:
+            existing = reached.setdefault(number_of[place], how)
+            if how.depth < existing.depth:
                 reached[number_of[place]] = how
-            elif how.depth == kept.depth:
-                kept.directions |= how.directions
+            elif how.depth == existing.depth:
+                existing.directions |= how.directions
         nodes = {
             number: node_of(merged[number], how.depth, _reached_by(how))
             for number, how in reached.items()
@@ -347,24 +352,29 @@ class GraphBuilder:
             )
             for (citing, cited), cites in joined.items()
         ]
-        return sorted(edges, key=lambda one: (order[one.citing], order[one.cited]))
+        return sorted(edges, key=lambda edge: (order[edge.citing], order[edge.cited]))
 
     def _no_answer(self, root: int, unresolved: PaperError | None) -> PaperError:
         """Returns why there is no graph at all."""
         attempts = [*self._attempts, *self._links.attempts()]
-        problems = [one for one in self._links.tallies if one.problem is not None]
+        problems = [tally for tally in self._links.tallies if tally.problem is not None]
         if problems:
             from carrel.papers.envelope import as_paper_error
 
-            codes = {as_paper_error(one.problem).paper_code for one in problems if one.problem}
-            failures = "; ".join(f"{one.source.name}: {one.problem}" for one in problems)
+            codes = {
+                as_paper_error(tally.problem).paper_code for tally in problems if tally.problem
+            }
+            failures = "; ".join(f"{tally.source.name}: {tally.problem}" for tally in problems)
             code = codes.pop() if len(codes) == 1 else "NETWORK_ERROR"
             return PaperError(code, f"no source listed links: {failures}", attempts=attempts)
         if "deadline" in self._reasons:
             return PaperError("FETCH_TIMEOUT", "the time was up before a source was asked")
         if unresolved is not None:
             return PaperError(unresolved.paper_code, unresolved.message, attempts=attempts)
-        kinds = ", ".join(dict.fromkeys(one.type for one in self._works.ids(root))) or "none"
+        kinds = (
+            ", ".join(dict.fromkeys(identifier.type for identifier in self._works.ids(root)))
+            or "none"
+        )
         return PaperError(
             "NOT_FOUND",
             f"no source that lists {' or '.join(self._request.roles)} takes an identifier of this "

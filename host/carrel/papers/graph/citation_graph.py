@@ -85,8 +85,8 @@ class Node:
         """Returns the node without what is unknown; the abstract only with details."""
         members: dict[str, Any] = {
             "id": self.id,
-            "ids": {one.type: one.id for one in self.ids},
-            "url": next((one.url for one in self.ids), None),
+            "ids": {identifier.type: identifier.id for identifier in self.ids},
+            "url": next((identifier.url for identifier in self.ids), None),
             "title": self.title,
             "authors": list(self.authors),
             "year": self.year,
@@ -206,8 +206,8 @@ def node_id(work: Work, ids: Sequence[Id]) -> str:
 
 def edge_contexts(contexts: Iterable[str]) -> tuple[str, ...]:
     """Returns the first sentences that cite, each once, with a bounded length."""
-    sentences = dict.fromkeys(printable(one, _CONTEXT).strip() for one in contexts)
-    return tuple(one for one in sentences if one)[:_CONTEXTS]
+    sentences = dict.fromkeys(printable(context, _CONTEXT).strip() for context in contexts)
+    return tuple(sentence for sentence in sentences if sentence)[:_CONTEXTS]
 
 
 def is_stub(record: Work) -> bool:
@@ -219,15 +219,15 @@ def is_stub(record: Work) -> bool:
 
 
 def _described(merged: MergedWork) -> Work:
-    """Returns the merged record, in which stubs say only what no other record does."""
+    """Returns the merged record; stubs fill only members that no other record has."""
     full = [record for record in merged.records if not is_stub(record)]
     if not full or len(full) == len(merged.records):
         return merged.work
     best = merge(full).work
     missing = {
-        one.name: getattr(merged.work, one.name)
-        for one in fields(best)
-        if getattr(best, one.name) in (None, ())
+        field.name: getattr(merged.work, field.name)
+        for field in fields(best)
+        if getattr(best, field.name) in (None, ())
     }
     return replace(best, **{**missing, "ids": merged.work.ids})
 
@@ -238,8 +238,10 @@ def _text(text: str | None, limit: int) -> str | None:
 
 
 def _names(work: Work) -> Iterable[str]:
-    for one in work.authors[:_AUTHORS]:
-        parts = (one.given, one.family) if one.family else (one.literal or one.given,)
+    for author in work.authors[:_AUTHORS]:
+        parts = (
+            (author.given, author.family) if author.family else (author.literal or author.given,)
+        )
         name = _text(" ".join(part for part in parts if part), _NAME)
         if name:
             yield name
@@ -247,9 +249,9 @@ def _names(work: Work) -> Iterable[str]:
 
 def _family(work: Work) -> str | None:
     """Returns the family name of the first author; a group's name as it is."""
-    for one in work.authors[:1]:
-        name = _text(one.family or one.literal or one.given, _NAME)
-        if one.family or name is None:
+    for author in work.authors[:1]:
+        name = _text(author.family or author.literal or author.given, _NAME)
+        if author.family or name is None:
             return name
         family, comma, _ = name.partition(",")
         words = name.split()

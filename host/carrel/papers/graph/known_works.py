@@ -29,11 +29,11 @@ class KnownWorks:
 
     def add(self, work: Work) -> int | None:
         """Returns the place of a record; None for one with neither identifier nor title."""
-        known = list(work.ids.known())
-        if not known and not work.title:
+        ids = list(work.ids.known())
+        if not ids and not work.title:
             return None
-        keys: list[Hashable] = [one.work for one in known] or [work]
-        place = self._place_of(known, keys)
+        keys: list[Hashable] = [identifier.work for identifier in ids] or [work]
+        place = self._place_of(ids, keys)
         records = self._records[place]
         if len(records) < _MOST_RECORDS:
             records[work] = None
@@ -43,9 +43,9 @@ class KnownWorks:
         """Returns the place of a work of which only an identifier is known."""
         return self._place_of([identifier], [identifier.work])
 
-    def unite(self, place: int, other: int) -> None:
-        """Makes one place of two."""
-        first, second = sorted((self.place(place), self.place(other)))
+    def unite(self, place: int, duplicate: int) -> None:
+        """Joins two places of one work."""
+        first, second = sorted((self.place(place), self.place(duplicate)))
         self._join(first, second)
 
     def find(self, identifier: Id) -> int | None:
@@ -66,7 +66,9 @@ class KnownWorks:
     def ids(self, place: int) -> tuple[Id, ...]:
         """Returns the identifiers of one work, in an order of their own."""
         found = self._ids[self.place(place)]
-        return tuple(sorted(found, key=lambda one: (KINDS.index(one.type), one.folded)))
+        return tuple(
+            sorted(found, key=lambda identifier: (KINDS.index(identifier.type), identifier.folded))
+        )
 
     def groups(self, places: Iterable[int]) -> tuple[list[MergedWork], dict[int, int]]:
         """Returns merged works, and place → which of them it is.
@@ -78,21 +80,23 @@ class KnownWorks:
             [work for found in records.values() for work in found],
             same=[found for found in records.values() if len(found) > 1],
         )
-        by_record = {work: number for number, one in enumerate(merged) for work in one.records}
+        by_record = {
+            record: number for number, work in enumerate(merged) for record in work.records
+        }
         return merged, {place: by_record[found[0]] for place, found in records.items()}
 
     def _bare(self, place: int) -> Work:
         """Returns a record of a work of which only identifiers are known."""
-        ids = {str(one.type): one.id for one in reversed(self.ids(place))}
+        ids = {str(identifier.type): identifier.id for identifier in reversed(self.ids(place))}
         return Work(ids=Ids.from_json(ids), type="document", source=NO_SOURCE)
 
-    def _place_of(self, known: Sequence[Id], keys: Sequence[Hashable]) -> int:
+    def _place_of(self, ids: Sequence[Id], keys: Sequence[Hashable]) -> int:
         """Returns the place of the works with these keys, joined if they were several."""
         places = [self.place(self._places[key]) for key in keys if key in self._places]
         if places:
             place = min(places)
-            for other in places:
-                self._join(place, self.place(other))
+            for duplicate in places:
+                self._join(place, self.place(duplicate))
         else:
             place = len(self._above)
             self._above.append(place)
@@ -100,16 +104,16 @@ class KnownWorks:
             self._ids.append({})
         for key in keys:
             self._places[key] = place
-        self._ids[place].update(dict.fromkeys(known))
+        self._ids[place].update(dict.fromkeys(ids))
         return place
 
-    def _join(self, place: int, other: int) -> None:
-        if other == place or self._above[other] != other:
+    def _join(self, place: int, duplicate: int) -> None:
+        if duplicate == place or self._above[duplicate] != duplicate:
             return
-        self._above[other] = place
+        self._above[duplicate] = place
         records = self._records[place]
-        for work in self._records[other]:
+        for work in self._records[duplicate]:
             if len(records) < _MOST_RECORDS:
                 records[work] = None
-        self._ids[place].update(self._ids[other])
-        self._records[other], self._ids[other] = {}, {}
+        self._ids[place].update(self._ids[duplicate])
+        self._records[duplicate], self._ids[duplicate] = {}, {}

@@ -80,7 +80,7 @@ class _Open:
     tally: SourceTally
     paper: int
     id: Id
-    wanted: int
+    per_paper: int
     cursor: str | None = None
     found: list[LinkedWork] = field(default_factory=list)
     total: int | None = None
@@ -107,11 +107,13 @@ class _Open:
 
     def result(self) -> Links:
         """Returns the links."""
-        kept = tuple(self.found[:ASKED])
+        links = tuple(self.found[:ASKED])
         has_more = (
-            self.cursor is not None or len(self.found) > len(kept) or (self.total or 0) > len(kept)
+            self.cursor is not None
+            or len(self.found) > len(links)
+            or (self.total or 0) > len(links)
         )
-        return Links(self.tally.source.name, self.tally.role, kept, has_more)
+        return Links(self.tally.source.name, self.tally.role, links, has_more)
 
 
 class LinkSources:
@@ -124,55 +126,59 @@ class LinkSources:
 
     def __init__(self, sources: Mapping[LinkRole, Sequence[RoleSource]], ask: Ask) -> None:
         self.tallies = [
-            SourceTally(one, role) for role, taking in sources.items() for one in taking
+            SourceTally(source, role) for role, taking in sources.items() for source in taking
         ]
         self._ask = ask
 
     @property
     def has_answer(self) -> bool:
         """Whether a source answered."""
-        return any(one.answered for one in self.tallies)
+        return any(tally.answered for tally in self.tallies)
 
     @property
     def has_failure(self) -> bool:
         """Whether a source did not answer a question."""
-        return any(one.failed or one.set_aside for one in self.tallies)
+        return any(tally.failed or tally.set_aside for tally in self.tallies)
 
-    def ask(self, papers: Sequence[Sequence[Id]], wanted: int, call: Call) -> list[list[Links]]:
+    def ask(self, papers: Sequence[Sequence[Id]], per_paper: int, call: Call) -> list[list[Links]]:
         """Returns each paper's links, source by source in a fixed order.
 
         A source whose questions of a round all failed is asked no more.
 
         Args:
             papers: the identifiers of each.
-            wanted: a source that gives fewer links at a time is asked for further pages.
+            per_paper: a source that gives fewer links at a time is asked for further pages.
             call: its deadline is that of the round.
 
         Raises:
             Cancelled: the call was cancelled.
         """
         everything = [
-            one
+            listing
             for number, ids in enumerate(papers)
             for tally in self.tallies
-            if (one := _opened(tally, number, ids, wanted)) is not None
+            if (listing := _opened(tally, number, ids, per_paper)) is not None
         ]
         pages = 0
         left = everything
         while left and pages < _MOST_PAGES:
-            answers = self._ask([one.question() for one in left], call)
-            for one, answer in zip(left, answers, strict=True):
-                _take(one, answer)
-            left = [one for one in left if one.cursor is not None and len(one.found) < one.wanted]
+            answers = self._ask([listing.question() for listing in left], call)
+            for listing, answer in zip(left, answers, strict=True):
+                _take(listing, answer)
+            left = [
+                listing
+                for listing in left
+                if listing.cursor is not None and len(listing.found) < listing.per_paper
+            ]
             pages += 1
         for tally in self.tallies:
-            rounds = [one for one in everything if one.tally is tally]
-            if rounds and not any(one.answered for one in rounds):
+            rounds = [listing for listing in everything if listing.tally is tally]
+            if rounds and not any(listing.answered for listing in rounds):
                 tally.set_aside = True
         by_paper: list[list[Links]] = [[] for _ in papers]
-        for one in everything:
-            if one.found:
-                by_paper[one.paper].append(one.result())
+        for listing in everything:
+            if listing.found:
+                by_paper[listing.paper].append(listing.result())
         return by_paper
 
     def attempts(self) -> list[dict[str, Any]]:
@@ -183,48 +189,48 @@ class LinkSources:
         return [_attempt(name, tallies) for name, tallies in by_source.items()]
 
 
-def _opened(tally: SourceTally, paper: int, ids: Iterable[Id], wanted: int) -> _Open | None:
+def _opened(tally: SourceTally, paper: int, ids: Iterable[Id], per_paper: int) -> _Open | None:
     """Returns the question about one paper; None if it cannot be asked of this source."""
     if tally.set_aside:
         return None
-    known = tally.source.identifier_among(ids)
-    if known is None:
+    identifier = tally.source.identifier_among(ids)
+    if identifier is None:
         tally.inapplicable += 1
         return None
-    return _Open(tally, paper, known, wanted)
+    return _Open(tally, paper, identifier, per_paper)
 
 
-def _take(one: _Open, answer: Answer) -> None:
-    tally = one.tally
+def _take(listing: _Open, answer: Answer) -> None:
+    tally = listing.tally
     tally.asked += 1
-    before, one.cursor = one.cursor, None
+    before, listing.cursor = listing.cursor, None
     try:
         if isinstance(answer, CarrelError):
             raise answer
         # One more than was asked for shows that there are more.
-        one.take(read_links(answer, tally.source.name, tally.role, ASKED + 1))
+        listing.take(read_links(answer, tally.source.name, tally.role, ASKED + 1))
     except CarrelError as error:
         if error.error_code == "not_found":
-            one.answered = True
+            listing.answered = True
             tally.answered += 1
         else:
             tally.problem = error
-    if one.cursor == before:  # a cursor that leads to itself
-        one.cursor = None
+    if listing.cursor == before:  # a cursor that leads to itself
+        listing.cursor = None
 
 
 def _attempt(name: str, tallies: Sequence[SourceTally]) -> dict[str, Any]:
     """Returns one source's attempts in all its roles as one."""
-    asked = [one for one in tallies if one.asked]
-    if not asked:
+    consulted = [tally for tally in tallies if tally.asked]
+    if not consulted:
         return attempt(name, "not_consulted_not_applicable")
-    if any(one.links for one in asked):
+    if any(tally.links for tally in consulted):
         outcome = "consulted_resolved"
-    elif any(one.failed for one in asked):
+    elif any(tally.failed for tally in consulted):
         outcome = "consulted_failed"
     else:
         outcome = "consulted_no_record"
-    return attempt(name, outcome, "; ".join(_described(one) for one in asked))
+    return attempt(name, outcome, "; ".join(_described(tally) for tally in consulted))
 
 
 def _described(tally: SourceTally) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: Seconds that a graph is returned again, and graphs that are kept.
 FRESH_SECONDS: Final = 24 * 3600.0
-_KEPT: Final = 32
+_MAX_GRAPHS: Final = 32
 #: Reasons after which another call may find more.
 _PASSING: Final = frozenset({"deadline", "source_failed"})
 
@@ -34,10 +34,10 @@ class RecentGraphs:
     def get(self, request: GraphRequest) -> CitationGraph | None:
         """Returns the graph of a request, if it was built in the last day."""
         with self._lock:
-            known = self._graphs.get(request)
-            if known is None:
+            entry = self._graphs.get(request)
+            if entry is None:
                 return None
-            built, graph = known
+            built, graph = entry
             if self._clock() - built >= FRESH_SECONDS:
                 del self._graphs[request]
                 return None
@@ -51,5 +51,5 @@ class RecentGraphs:
         with self._lock:
             self._graphs[request] = self._clock(), graph
             self._graphs.move_to_end(request)
-            while len(self._graphs) > _KEPT:
+            while len(self._graphs) > _MAX_GRAPHS:
                 self._graphs.popitem(last=False)

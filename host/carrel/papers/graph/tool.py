@@ -68,9 +68,9 @@ def make_graph_tool(plugins: PluginSet, config: Config) -> PaperTool:
             per_paper=arguments.get("per_paper", DEFAULT_PER_PAPER),
             by_title=arguments.get("by_title", False),
         )
-        known = None if call.refresh else recent.get(request)
-        graph = known or build_graph(plugins, config, request, call)
-        if known is None:
+        cached = None if call.refresh else recent.get(request)
+        graph = cached or build_graph(plugins, config, request, call)
+        if cached is None:
             recent.put(request, graph)
         kind = arguments.get("format", "json")
         members = {"ref": request.ref, "format": kind, **graph.summary()}

@@ -107,10 +107,11 @@ def lay_out(graph: CitationGraph) -> Layout:
     while placed is None:
         placed = _place(graph, columns, height)
         height += _GROWTH
-    top = min(one.y - one.r for one in placed.values()) - 16
-    bottom = max(one.y + one.r for one in placed.values()) + _LABEL_HEIGHT + 10
+    top = min(paper.y - paper.r for paper in placed.values()) - 16
+    bottom = max(paper.y + paper.r for paper in placed.values()) + _LABEL_HEIGHT + 10
     shown = {
-        one: Placed(p.node, p.x, round(p.y - top, 1), p.r, p.label) for one, p in placed.items()
+        node_id: Placed(p.node, p.x, round(p.y - top, 1), p.r, p.label)
+        for node_id, p in placed.items()
     }
     return Layout(
         placed=tuple(shown[node.id] for node in graph.nodes),
@@ -155,14 +156,14 @@ def _axis(columns: Mapping[int | None, tuple[float, float]]) -> Iterable[tuple[f
         yield round(columns[None][0], 1), "year unknown"
     years = sorted(year for year in columns if year is not None)
     ends = years[-1:] + years[:1]
-    wanted = dict.fromkeys(
+    candidates = dict.fromkeys(
         [*ends, *sorted(years, key=lambda year: (year % 10 > 0, year % 5 > 0, -year))]
     )
-    kept: list[float] = [columns[None][0] + _YEARS_APART] if None in columns else []
-    for year in wanted:
+    taken: list[float] = [columns[None][0] + _YEARS_APART] if None in columns else []
+    for year in candidates:
         x = columns[year][0]
-        if all(abs(x - other) >= _YEARS_APART for other in kept):
-            kept.append(x)
+        if all(abs(x - position) >= _YEARS_APART for position in taken):
+            taken.append(x)
             yield round(x, 1), str(year)
 
 
@@ -181,17 +182,19 @@ def _place(
         r, label = radius(node.cited_by_count), _label(node)
         size = _Size(max(r, len_of(label) * _LETTER / 2) + _GAP / 2, r, r + _LABEL_HEIGHT)
         near = [
-            placed[one].y for one in linked[node.id] if one in placed and placed[one].node.depth
+            placed[neighbour].y
+            for neighbour in linked[node.id]
+            if neighbour in placed and placed[neighbour].node.depth
         ]
         share = ((number * _GOLDEN + 0.5) % 1 - 0.5) * _SPREAD if node.depth else 0.0
-        wanted = sum(near) / len(near) if near and node.depth > 1 else height * (0.5 + share)
+        target = sum(near) / len(near) if near and node.depth > 1 else height * (0.5 + share)
         centre, reach = columns[node.year]
         best: tuple[float, float, float] | None = None
         for share in (0.0, -0.5, 0.5, -1.0, 1.0):
             x = min(max(centre + share * reach, size.half), WIDTH - size.half)
-            y = _free([box for box in boxes if box.covers(x, size.half)], size, wanted, height)
+            y = _free([box for box in boxes if box.covers(x, size.half)], size, target, height)
             if y is not None:
-                cost = abs(y - wanted) + abs(x - centre) / 2
+                cost = abs(y - target) + abs(x - centre) / 2
                 if best is None or cost < best[0]:
                     best = (cost, x, y)
         if best is None:
@@ -202,13 +205,13 @@ def _place(
     return placed
 
 
-def _free(boxes: Iterable[_Box], size: _Size, wanted: float, height: float) -> float | None:
-    """Returns the y nearest to `wanted` at which a paper covers no box; None without any.
+def _free(boxes: Iterable[_Box], size: _Size, target: float, height: float) -> float | None:
+    """Returns the y nearest to `target` at which a paper covers no box; None without any.
 
     Args:
         boxes: those above or below the paper.
         size: of the paper.
-        wanted: the best y.
+        target: the best y.
         height: of the drawing.
     """
     found: list[float] = []
@@ -217,12 +220,12 @@ def _free(boxes: Iterable[_Box], size: _Size, wanted: float, height: float) -> f
         (box.top - size.below - _GAP, box.bottom + size.above + _GAP) for box in boxes
     ):
         if start >= at:
-            found.append(min(max(wanted, at), start))
+            found.append(min(max(target, at), start))
         at = max(at, end)
     if at <= highest:
-        found.append(max(wanted, at))
+        found.append(max(target, at))
     inside = (y for y in found if y <= highest)
-    return min(inside, key=lambda y: abs(y - wanted), default=None)
+    return min(inside, key=lambda y: abs(y - target), default=None)
 
 
 def _label(node: Node) -> str:
@@ -234,4 +237,4 @@ def _label(node: Node) -> str:
 
 def len_of(text: str) -> int:
     """Returns the width of a text in letters; ideographs are two wide."""
-    return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

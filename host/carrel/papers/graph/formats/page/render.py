@@ -144,31 +144,31 @@ def _drawing(graph: CitationGraph, layout: Layout) -> str:
         pieces.append(f'<path class="unknown" d="M{layout.unknown_until:g} 0V{height - 30:g}"/>')
     pieces += [_curve(edge, layout.placed, number) for edge in graph.edges]
     # The largest first, so that none covers a smaller one.
-    largest_first = sorted(layout.placed, key=lambda one: -one.r)
-    pieces += [_circle(one, number[one.node.id]) for one in largest_first]
+    largest_first = sorted(layout.placed, key=lambda paper: -paper.r)
+    pieces += [_circle(paper, number[paper.node.id]) for paper in largest_first]
     return "".join([*pieces, "</svg>"])
 
 
 def _curve(edge: Edge, placed: Sequence[Placed], number: Mapping[str, int]) -> str:
-    one, other = number[edge.citing], number[edge.cited]
-    start, end = placed[one], placed[other]
+    citing, cited = number[edge.citing], number[edge.cited]
+    start, end = placed[citing], placed[cited]
     middle = (start.x + end.x) / 2
     if abs(start.x - end.x) < 24:  # an arc, because a straight line would cross papers between
         middle = min(start.x, end.x) - min(90.0, 16 + abs(start.y - end.y) / 3)
     path = (
         f"M{start.x:g} {start.y:g}C{middle:g} {start.y:g} {middle:g} {end.y:g} {end.x:g} {end.y:g}"
     )
-    return f'<path class="edge" data-from="{one}" data-to="{other}" d="{path}"/>'
+    return f'<path class="edge" data-from="{citing}" data-to="{cited}" d="{path}"/>'
 
 
-def _circle(one: Placed, number: int) -> str:
-    node = one.node
+def _circle(paper: Placed, number: int) -> str:
+    node = paper.node
     far = {2: " far", 3: " far farther"}.get(node.depth, "")
     return (
         f'<a class="node {node.reached_by}{far}" href="#p{number}" data-n="{number}" '
-        f'data-x="{one.x:g}" transform="translate({one.x:g} {one.y:g})">'
+        f'data-x="{paper.x:g}" transform="translate({paper.x:g} {paper.y:g})">'
         f"<title>{escape(_spoken(node))}</title>"
-        f'<circle r="{one.r:g}"/><text y="{one.r + 11:g}">{escape(one.label)}</text></a>'
+        f'<circle r="{paper.r:g}"/><text y="{paper.r + 11:g}">{escape(paper.label)}</text></a>'
     )
 
 
@@ -195,8 +195,8 @@ def _entries(graph: CitationGraph) -> list[str]:
         if not ids:
             return ""
         links = ", ".join(
-            f'<a href="#p{number[one]}" dir="auto">{escape(_short(nodes[one]))}</a>'
-            for one in ids[:_LINKED]
+            f'<a href="#p{number[node_id]}" dir="auto">{escape(_short(nodes[node_id]))}</a>'
+            for node_id in ids[:_LINKED]
         )
         more = f" and {len(ids) - _LINKED} more" if len(ids) > _LINKED else ""
         return f'<p class="links">{title}: {links}{more}</p>'
@@ -230,9 +230,9 @@ def _by(node: Node) -> str:
 
 def _figures(node: Node) -> str:
     parts = [
-        f'<a href="{escape(one.url)}" target="_blank" rel="noopener noreferrer">'
-        f"{_KINDS[one.type]} {escape(printable(one.id, 60))}</a>"
-        for one in node.ids[:2]
+        f'<a href="{escape(identifier.url)}" target="_blank" rel="noopener noreferrer">'
+        f"{_KINDS[identifier.type]} {escape(printable(identifier.id, 60))}</a>"
+        for identifier in node.ids[:2]
     ]
     if node.cited_by_count is not None:
         parts.insert(0, f"cited {_counted(node.cited_by_count, 'time')}")
@@ -261,10 +261,10 @@ def _notes(graph: CitationGraph) -> Iterator[str]:
         why = "; ".join(_REASONS[reason] for reason in graph.reasons)
         yield f'<p class="incomplete">This graph is not complete: {escape(why)}.</p>'
     yield "<p>What each source answered:</p><ul>"
-    for one in graph.attempts:
-        line = f"{one['source']}: {one['outcome'].replace('_', ' ')}"
-        if one.get("detail"):
-            line += f" ({one['detail']})"
+    for attempt in graph.attempts:
+        line = f"{attempt['source']}: {attempt['outcome'].replace('_', ' ')}"
+        if attempt.get("detail"):
+            line += f" ({attempt['detail']})"
         yield f'<li dir="auto">{escape(printable(line, 400))}</li>'
     yield "</ul><p>Made with Carrel. This page needs no network and sends nothing.</p>"
 
