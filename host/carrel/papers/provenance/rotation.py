@@ -43,10 +43,10 @@ def rotate(path: Path, *, now: float) -> Path:
 
 def pack_all(path: Path) -> None:
     """Packs what was put aside and not packed; a file that cannot be packed is left as it is."""
-    for one in packed_logs(path):
-        if one.suffix != _PACKED:
+    for log in packed_logs(path):
+        if log.suffix != _PACKED:
             with suppress(OSError):
-                _pack(one)
+                _pack(log)
 
 
 def packed_logs(path: Path) -> list[Path]:
@@ -58,8 +58,8 @@ def packed_logs(path: Path) -> list[Path]:
         return []
     found = {
         (match[1], int(match[2] or 1)): match[0]
-        for one in sorted(names)  # the packed form comes last
-        if (match := name.fullmatch(one))
+        for file_name in sorted(names)  # the packed form comes last
+        if (match := name.fullmatch(file_name))
     }
     return [path.with_name(found[key]) for key in sorted(found)]
 
@@ -72,13 +72,13 @@ def prune(path: Path, *, days: int, now: float) -> list[Path]:
     if days <= 0:
         return []
     deleted = []
-    for one in packed_logs(path):
-        stamp = one.name[len(path.name) + 1 :][: len("YYYY-MM-DD-HHMMSS")]
+    for log in packed_logs(path):
+        stamp = log.name[len(path.name) + 1 :][: len("YYYY-MM-DD-HHMMSS")]
         with suppress(OSError, ValueError):
             packed = datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC).timestamp()
             if packed < now - days * _DAY:
-                one.unlink()
-                deleted.append(one)
+                log.unlink()
+                deleted.append(log)
     return deleted
 
 

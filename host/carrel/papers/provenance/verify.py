@@ -82,7 +82,7 @@ class LogReport:
             "ok": self.ok,
             "files": self.files,
             "rows": self.rows,
-            "faults": [one.to_json() for one in self.faults],
+            "faults": [fault.to_json() for fault in self.faults],
             "notes": self.notes,
             "end_known": self.end_known,
         }
@@ -112,28 +112,28 @@ def verify_log(path: Path) -> LogReport:
     head = _head(path, report)
     reached = False
     last = 0
-    for one in [*packed_logs(path), path]:
+    for log in [*packed_logs(path), path]:
         try:
-            rows = list(_read(one, report))
+            rows = list(_read(log, report))
         except FileNotFoundError:
             continue
         except OSError as error:
             reason = error.strerror or str(error)
-            raise PaperError("LOG_ERROR", f"{one.name}: cannot be read: {reason}") from error
+            raise PaperError("LOG_ERROR", f"{log.name}: cannot be read: {reason}") from error
         except (EOFError, zlib.error) as error:
-            report.faults.append(LogFault("damaged", one.name, 1, f"is no whole gzip: {error}"))
+            report.faults.append(LogFault("damaged", log.name, 1, f"is no whole gzip: {error}"))
             continue
-        report.files.append(one.name)
+        report.files.append(log.name)
         report.rows += len(rows)
-        faults = _faults_of(rows, one.name)
+        faults = _faults_of(rows, log.name)
         if not faults:
-            faults = _gaps(rows, one.name, sessions)
+            faults = _gaps(rows, log.name, sessions)
         report.faults += faults[:_MOST]
         for row in rows:
             sessions[row.session] = row.sequence
         reached = reached or any(row.this == head for row in rows)
-        last = len(rows) if one == path else 0
-    changed = any(one.kind == "changed" for one in report.faults)
+        last = len(rows) if log == path else 0
+    changed = any(fault.kind == "changed" for fault in report.faults)
     if head is not None and not reached and not changed:
         what = "the last rows are missing: the log went further"
         report.faults.append(LogFault("removed", path.name, last + 1, what))
@@ -211,20 +211,20 @@ def _moved(rows: list[_Row], name: str) -> list[LogFault] | None:
         at = row.this
     if after:
         return None
-    place = {row.number: index for index, row in enumerate(order)}
+    position = {row.number: index for index, row in enumerate(order)}
     faults = []
     highest = -1
     for row in rows:
-        if place[row.number] < highest:
+        if position[row.number] < highest:
             what = f"belongs before rows that precede it: {row.summary}"
             faults.append(LogFault("reordered", name, row.number, what))
-        highest = max(highest, place[row.number])
+        highest = max(highest, position[row.number])
     return faults
 
 
 def _breaks(rows: list[_Row], name: str) -> Iterator[LogFault]:
     following = {row.prev: index for index, row in reversed(list(enumerate(rows)))}
-    places = {row.this: index for index, row in enumerate(rows)}
+    positions = {row.this: index for index, row in enumerate(rows)}
     expected = GENESIS
     skip = 0
     for index, row in enumerate(rows):
@@ -246,7 +246,7 @@ def _breaks(rows: list[_Row], name: str) -> Iterator[LogFault]:
             skip = later
             yield from _added(rows[index:later], name)
             continue
-        yield from _break(rows, index, -1 if row.prev == GENESIS else places.get(row.prev), name)
+        yield from _break(rows, index, -1 if row.prev == GENESIS else positions.get(row.prev), name)
         expected = row.this
 
 
@@ -256,7 +256,7 @@ def _break(rows: list[_Row], index: int, at: int | None, name: str) -> Iterator[
     Args:
         rows: of the file.
         index: of the row.
-        at: the place of the row that it follows; -1 for the beginning, None for nowhere.
+        at: the position of the row that it follows; -1 for the beginning, None for nowhere.
         name: of the file.
     """
     if at is None:
