@@ -55,7 +55,7 @@ class PaperCopy:
 def offered_copies(
     plugins: PluginSet,
     config: Config,
-    known: Sequence[Id],
+    identifiers: Sequence[Id],
     trace: Trace,
     call: Call,
     *,
@@ -69,10 +69,10 @@ def offered_copies(
     Args:
         plugins: of the configuration.
         config: the operator's.
-        known: identifiers of the paper; the one that was asked for is the first.
-        trace: gets what became of each source.
+        identifiers: of the paper; the one that was asked for is the first.
+        trace: receives the outcome of each source.
         call: of the reading.
-        form: the only form that is wanted.
+        form: the only form to ask for.
 
     Raises:
         Cancelled: the call was cancelled.
@@ -80,46 +80,46 @@ def offered_copies(
     sources, notices = role_sources(plugins, config, ROLE)
     for notice in notices:
         trace.add("plugins", "not_consulted_disabled", notice)
-    version = known[0] if known and known[0].is_version else None
-    asked: list[tuple[RoleSource, Id]] = []
+    version = identifiers[0] if identifiers and identifiers[0].is_version else None
+    targets: list[tuple[RoleSource, Id]] = []
     for source in sources:
-        one = _asked_for(source, known, version)
-        if one is not None:
-            asked.append((source, one))
+        identifier = _identifier_for(source, identifiers, version)
+        if identifier is not None:
+            targets.append((source, identifier))
         else:
             detail = f"has other versions than {version}" if version is not None else None
             trace.add(source.name, "not_consulted_not_applicable", detail)
     copies: list[PaperCopy] = []
-    for source, named in ask_full_texts(plugins, asked, call):
+    for source, named in ask_full_texts(plugins, targets, call):
         if isinstance(named, CarrelError):
             trace.add_failure(source.name, named)
         else:
-            copies += _wanted(source.name, named, trace, form)
+            copies += _copies_to_try(source.name, named, trace, form)
     return copies
 
 
-def _asked_for(source: RoleSource, known: Sequence[Id], version: Id | None) -> Id | None:
+def _identifier_for(source: RoleSource, identifiers: Sequence[Id], version: Id | None) -> Id | None:
     """Returns the identifier to ask a source for; None if it knows none of them."""
     if version is not None:
         return version if version.type in source.spec.identifiers else None
-    return source.identifier_among(known)
+    return source.identifier_among(identifiers)
 
 
-def _wanted(
+def _copies_to_try(
     source: str, named: Iterable[FullTextCopy], trace: Trace, form: str | None
 ) -> list[PaperCopy]:
-    """Returns the copies that are tried: of a wanted form, and not too many of one source."""
+    """Returns the copies to try: of the requested form, and not too many of one source."""
     fitting = ordered(
         PaperCopy(
             source,
-            one.format,
-            one.url,
-            version=one.version,
-            license=one.license,
-            landing_url=one.landing_url,
+            copy.format,
+            copy.url,
+            version=copy.version,
+            license=copy.license,
+            landing_url=copy.landing_url,
         )
-        for one in named
-        if form in (None, one.format)
+        for copy in named
+        if form in (None, copy.format)
     )
     if not fitting:
         what = "no full text" if form is None else f"no full text as {form}"
@@ -130,7 +130,7 @@ def _wanted(
     return fitting[:_MOST]
 
 
-def stored_copy(store: PaperStore, known: Sequence[Id]) -> PaperCopy | None:
+def stored_copy(store: PaperStore, identifiers: Sequence[Id]) -> PaperCopy | None:
     """Returns the stored PDF of a paper; None if there is none.
 
     For one version of an e-print only the PDF of that version.
@@ -138,8 +138,8 @@ def stored_copy(store: PaperStore, known: Sequence[Id]) -> PaperCopy | None:
     Raises:
         PaperError: `STORE_ERROR`; the store cannot be read.
     """
-    version = known[0] if known and known[0].is_version else None
-    for identifier in known if version is None else [version]:
+    version = identifiers[0] if identifiers and identifiers[0].is_version else None
+    for identifier in identifiers if version is None else [version]:
         find = store.find if identifier is version else store.find_any_version
         found = find(identifier)
         path = None if found is None else store.pdf_path(found.key)
@@ -166,4 +166,4 @@ def ordered(copies: Iterable[PaperCopy]) -> list[PaperCopy]:
 
     By form, a stored PDF before others, and then as the sources are configured and order theirs.
     """
-    return sorted(copies, key=lambda one: (FORMS.index(one.form), one.path is None))
+    return sorted(copies, key=lambda copy: (FORMS.index(copy.form), copy.path is None))

@@ -123,7 +123,7 @@ def require_text(read: ReadDocument, form: str, work: Work | None, identifier: I
 
 def _require_body(document: Mapping[str, Any], form: str, work: Work | None) -> None:
     abstracts = [str(document.get("abstract", "")), (work.abstract if work else None) or ""]
-    known = " ".join(_plain(text) for text in abstracts)
+    abstract = " ".join(_plain(text) for text in abstracts)
     words, structured, outside = 0, bool(document.get("references")), 0
     for heading, level, kind, texts in _sections(document):
         if form == "html" and _PREVIEW.fullmatch(heading):
@@ -135,7 +135,7 @@ def _require_body(document: Mapping[str, Any], form: str, work: Work | None) -> 
         if around:
             continue
         structured = structured or bool(_BODY.fullmatch(heading)) or kind == "numbered"
-        words += sum(len(text.split()) for text in texts if text not in known)
+        words += sum(len(text.split()) for text in texts if text not in abstract)
     least = _LEAST[form]
     if form == "html" and not structured:
         least = _UNSTRUCTURED_PAGE
@@ -166,15 +166,19 @@ def _texts(block: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
             yield block[name]
     if depth < 20:
         for name in ("items", "blocks"):
-            for one in block.get(name, ()):
-                if isinstance(one, Mapping):
-                    yield from _texts(one, depth + 1)
+            for child in block.get(name, ()):
+                if isinstance(child, Mapping):
+                    yield from _texts(child, depth + 1)
 
 
 def _plain(text: str) -> str:
     """Returns the words of a text in lower case, without accents and punctuation."""
     folded = unicodedata.normalize("NFKD", text.casefold())
-    return " ".join(_WORD.findall("".join(one for one in folded if not unicodedata.combining(one))))
+    return " ".join(
+        _WORD.findall(
+            "".join(character for character in folded if not unicodedata.combining(character))
+        )
+    )
 
 
 def _require_same_paper(read: ReadDocument, work: Work | None, identifier: Id | None) -> None:
@@ -195,14 +199,14 @@ def _require_same_paper(read: ReadDocument, work: Work | None, identifier: Id | 
         raise NoCopyError(f"the text is of {stated}, not of {identifier}")
     if work is None or not work.title or not read.title:
         return
-    one, other = set(_plain(work.title).split()), set(_plain(read.title).split())
-    if len(one & other) >= _SAME_TITLE * len(one | other):
+    expected, actual = set(_plain(work.title).split()), set(_plain(read.title).split())
+    if len(expected & actual) >= _SAME_TITLE * len(expected | actual):
         return
-    known = {each.type: each.work[1] for each in work.ids.known()}
-    both = [kind for kind in known if kind in own]
-    if both and not any(_same(kind, known[kind], str(own[kind])) for kind in both):
+    identifiers = {each.type: each.work[1] for each in work.ids.known()}
+    both = [kind for kind in identifiers if kind in own]
+    if both and not any(_same(kind, identifiers[kind], str(own[kind])) for kind in both):
         raise NoCopyError(f"the text is of another paper, {own[both[0]]}: {read.title[:100]!r}")
 
 
-def _same(kind: Kind, known: str, stated: str) -> bool:
-    return Id(kind, stated).work[1].casefold() == known.casefold()
+def _same(kind: Kind, expected: str, stated: str) -> bool:
+    return Id(kind, stated).work[1].casefold() == expected.casefold()

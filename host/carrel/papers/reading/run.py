@@ -83,10 +83,11 @@ class ReadPaper:
         if self.copy.license:
             return self.copy.license
         stated = {
-            one.get("name"): one.get("value") for one in self.document.document.get("metadata", ())
+            entry.get("name"): entry.get("value")
+            for entry in self.document.document.get("metadata", ())
         }
-        known = (stated[name] for name in _LICENCES if isinstance(stated.get(name), str))
-        return printable(next(known, "unknown"), 300)
+        licences = (stated[name] for name in _LICENCES if isinstance(stated.get(name), str))
+        return printable(next(licences, "unknown"), 300)
 
 
 _Key = tuple["Id | str", "str | None", bool]
@@ -140,19 +141,19 @@ class PaperReader:
                 when there is no such paper.
             Cancelled: the call was cancelled.
         """
-        known = _identifier(reference)
-        key: _Key = (known or " ".join(reference.split()), form, plain)
+        identifier = _identifier(reference)
+        key: _Key = (identifier or " ".join(reference.split()), form, plain)
         recent = None if call.refresh else self._recent.get(key)
         if recent is not None and time.monotonic() - recent.read_at < _FRESH_SECONDS:
             return replace(recent, reference=reference)
-        reading = _Reading(reference, form, plain, [known] if known is not None else [])
+        reading = _Reading(reference, form, plain, [identifier] if identifier is not None else [])
         read = self._read(reading, call)
         self._recent.put(key, read)
         return read
 
     def _read(self, reading: _Reading, call: Call) -> ReadPaper:
         trace = reading.trace
-        if reading.form == "pdf" and reading.known:
+        if reading.form == "pdf" and reading.ids:
             found = self._first([*self._stored(reading)], reading, call)
             if found is not None:
                 return found
@@ -164,7 +165,7 @@ class PaperReader:
         if missing is None or missing.paper_code in _UNSURE:
             with call.part(min(call.remaining / 2, _ASKING_SECONDS)) as part:
                 offered = offered_copies(
-                    self._plugins, self._config, reading.known, trace, part, form=reading.form
+                    self._plugins, self._config, reading.ids, trace, part, form=reading.form
                 )
         found = self._first(ordered([*stored, *offered]), reading, call)
         if found is None:
@@ -178,14 +179,14 @@ class PaperReader:
             with call.part(min(call.remaining / 2, _ASKING_SECONDS)) as part:
                 resolution = self._resolver.resolve(reading.reference, part)
         except PaperError as error:
-            if not reading.known:
+            if not reading.ids:
                 raise
             reading.trace.add_unresolved(error.attempts, error.paper_code)
             return error
         reading.trace.add_unresolved(resolution.attempts, None)
         reading.work = resolution.merged.work
         first = [resolution.id] if resolution.id is not None else []
-        reading.known = list(dict.fromkeys([*reading.known, *first, *reading.work.ids.known()]))
+        reading.ids = list(dict.fromkeys([*reading.ids, *first, *reading.work.ids.known()]))
         return None
 
     def _stored(self, reading: _Reading) -> list[PaperCopy]:
@@ -193,7 +194,7 @@ class PaperReader:
         if reading.form not in (None, "pdf"):
             return []
         try:
-            copy = stored_copy(self._store(), reading.known)
+            copy = stored_copy(self._store(), reading.ids)
         except PaperError as error:
             reading.trace.add_failure(STORE, error, form="pdf")
             return []
@@ -278,14 +279,14 @@ class _Reading:
     """The identifiers and records of a paper that is being read.
 
     Attributes:
-        known: its identifiers; the one that was asked for is the first.
+        ids: the identifiers; the one that was asked for is the first.
         work: what sources say of it.
     """
 
     reference: str
     form: str | None
     plain: bool
-    known: list[Id]
+    ids: list[Id]
     work: Work | None = None
     trace: Trace = field(default_factory=Trace)
     has_tried_store: bool = False
@@ -293,12 +294,12 @@ class _Reading:
     @property
     def first(self) -> Id | None:
         """The identifier that was asked for; for a citation, that of the work that it means."""
-        return self.known[0] if self.known else None
+        return self.ids[0] if self.ids else None
 
     def finished(self, read: ReadPaper, left: Sequence[PaperCopy]) -> ReadPaper:
         """Returns the paper with the attempts, and names the sources that were not needed."""
-        tried = {one["source"] for one in self.trace.attempts}
-        for source in dict.fromkeys(one.source for one in left):
+        tried = {attempt["source"] for attempt in self.trace.attempts}
+        for source in dict.fromkeys(copy.source for copy in left):
             if source not in tried:
                 self.trace.add(source, "not_consulted_not_needed")
         return replace(read, attempts=tuple(self.trace.attempts))

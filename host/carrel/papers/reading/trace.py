@@ -81,7 +81,9 @@ class Trace:
             attempts: of the resolver.
             code: the closed code of the whole failure; None if the reference was resolved.
         """
-        self.attempts += [dict(one) for one in attempts if one["outcome"] == "consulted_failed"]
+        self.attempts += [
+            dict(entry) for entry in attempts if entry["outcome"] == "consulted_failed"
+        ]
         if code in _TRANSIENT.values():
             assert code is not None, "None is no code"
             self._transient.add(code)
@@ -93,9 +95,10 @@ class Trace:
         """
         shown = printable(reference, 80)
         tried = [
-            f"{one['source']}: {one.get('form', 'full text')}: {one.get('detail', one['outcome'])}"
-            for one in self.attempts
-            if one["consulted"] and one["outcome"] != "consulted_resolved"
+            f"{entry['source']}: {entry.get('form', 'full text')}: "
+            f"{entry.get('detail', entry['outcome'])}"
+            for entry in self.attempts
+            if entry["consulted"] and entry["outcome"] != "consulted_resolved"
         ]
         reasons = "; ".join(tried[:8]) or "no source that is on has a full text of it"
         if len(tried) > 8:
@@ -110,6 +113,6 @@ class Trace:
 
 def _hint(attempts: Iterable[Mapping[str, Any]]) -> str:
     """Returns what may help where no PDF is stored."""
-    if any(one.get("form") == "pdf" and one["source"] == STORE for one in attempts):
+    if any(entry.get("form") == "pdf" and entry["source"] == STORE for entry in attempts):
         return ""
     return "; a free PDF that paper_fetch stores is read too"
