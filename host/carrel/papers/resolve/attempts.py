@@ -75,12 +75,12 @@ def unresolved(reference: str, item: LookupItem) -> PaperError:
         )
     if any(step.reason == "deadline" for step in steps):
         return error("FETCH_TIMEOUT", f"{reference}: the time was up before every source answered")
-    asked = [step.source for step in steps if step.outcome == "not_found"]
-    if not asked:
+    sources = [step.source for step in steps if step.outcome == "not_found"]
+    if not sources:
         remedies = [f"{step.source}: {step.remedy}" for step in steps if step.remedy is not None]
         hint = f": {'; '.join(remedies)}" if remedies else ""
         return error("CAPABILITY_DENIED", f"no plugin that is on resolves {reference}{hint}")
-    unknown = f"{reference} is unknown to {', '.join(dict.fromkeys(asked))}"
+    unknown = f"{reference} is unknown to {', '.join(dict.fromkeys(sources))}"
     return error("NOT_FOUND", f"{unknown}; {failures}" if failures else unknown)
 
 

@@ -44,14 +44,14 @@ def match_citation(citation: str, works: Sequence[Work]) -> list[Match]:
     words = _words(citation)
     years = {int(year) for year in _YEAR.findall(citation)}
     found = []
-    for place, work in enumerate(works):
-        matched = _match(words, years, work, place)
+    for index, work in enumerate(works):
+        matched = _match(words, years, work, index)
         if matched is not None:
             found.append(matched)
-    return sorted(found, key=lambda one: (-one.sure, -one.score, one.place))
+    return sorted(found, key=lambda match: (-match.sure, -match.score, match.place))
 
 
-def _match(words: Sequence[str], years: set[int], work: Work, place: int) -> Match | None:
+def _match(words: Sequence[str], years: set[int], work: Work, index: int) -> Match | None:
     title = _words(work.title or "")
     if not title:
         return None
@@ -62,13 +62,13 @@ def _match(words: Sequence[str], years: set[int], work: Work, place: int) -> Mat
     whole = len(title) >= _SHORTEST_TITLE and _contains(words, title)
     year = int(work.issued[:4]) if work.issued is not None else None
     # A preprint's year is often that before; more than one off is another work.
-    agrees_in_year = year is not None and any(abs(year - one) <= 1 for one in years)
+    agrees_in_year = year is not None and any(abs(year - cited_year) <= 1 for cited_year in years)
     contradicts = bool(years) and year is not None and not agrees_in_year
     author = _words(_family(work))
     agrees_in_author = bool(author) and _contains(words, author)
     score = 0.5 * share + 0.25 * agrees_in_year + 0.25 * agrees_in_author
     sure = whole and not contradicts and (agrees_in_author or agrees_in_year)
-    return Match(place, round(score, 3), sure, whole and list(words) == title)
+    return Match(index, round(score, 3), sure, whole and list(words) == title)
 
 
 def _family(work: Work) -> str:
@@ -84,7 +84,9 @@ def _family(work: Work) -> str:
 
 def _words(text: str) -> list[str]:
     plain = unicodedata.normalize("NFKD", text.casefold())
-    return _WORD.findall("".join(one for one in plain if not unicodedata.combining(one)))
+    return _WORD.findall(
+        "".join(character for character in plain if not unicodedata.combining(character))
+    )
 
 
 def _contains(words: Sequence[str], part: Sequence[str]) -> bool:

@@ -18,22 +18,23 @@ ROLE: Final = "full_text"
 
 
 def ask_full_texts(
-    plugins: PluginSet, asked: Sequence[tuple[RoleSource, Id]], call: Call
+    plugins: PluginSet, targets: Sequence[tuple[RoleSource, Id]], call: Call
 ) -> Iterator[tuple[RoleSource, tuple[FullTextCopy, ...] | CarrelError]]:
     """Asks sources at the same time; yields each with its copies, or why it has no answer.
 
     Args:
         plugins: of the configuration.
-        asked: sources with the role, and the identifier to ask each for.
+        targets: sources with the role, and the identifier to ask each for.
         call: its deadline, its cancellation, its progress.
 
     Raises:
         Cancelled: the call was cancelled.
     """
     questions = [
-        Question(source.name, source.spec.tool, {"id": one.to_json()}) for source, one in asked
+        Question(source.name, source.spec.tool, {"id": identifier.to_json()})
+        for source, identifier in targets
     ]
-    for (source, _), answer in zip(asked, ask_all(plugins, questions, call), strict=True):
+    for (source, _), answer in zip(targets, ask_all(plugins, questions, call), strict=True):
         if isinstance(answer, CarrelError):
             yield source, answer
             continue

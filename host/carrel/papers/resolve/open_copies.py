@@ -64,12 +64,14 @@ def find_open_copies(
     """
     every, _ = all_role_sources(plugins, config, ROLE)
     sources = [source for source in every if source.remedy is None]
-    known = list(merged.work.ids.known())
-    asked = [(source, one) for source in sources if (one := source.identifier_among(known))]
+    ids = list(merged.work.ids.known())
+    targets = [
+        (source, identifier) for source in sources if (identifier := source.identifier_among(ids))
+    ]
     attempts = [
         attempt(source.name, "not_consulted_not_applicable")
         for source in sources
-        if source.identifier_among(known) is None
+        if source.identifier_among(ids) is None
     ]
     attempts += [
         attempt(source.name, "not_consulted_disabled", source.remedy)
@@ -77,14 +79,15 @@ def find_open_copies(
         if source.remedy is not None
     ]
     questions = [
-        Question(source.name, source.spec.tool, {"ids": [one.to_json()]}) for source, one in asked
+        Question(source.name, source.spec.tool, {"ids": [identifier.to_json()]})
+        for source, identifier in targets
     ]
     records: list[Work] = list(merged.records)
-    for (source, one), reply in zip(asked, ask_all(plugins, questions, call), strict=True):
+    for (source, identifier), reply in zip(targets, ask_all(plugins, questions, call), strict=True):
         try:
             if isinstance(reply, CarrelError):
                 raise reply
-            answer = read_answers(reply.decode(), [one], source.name)[one]
+            answer = read_answers(reply.decode(), [identifier], source.name)[identifier]
         except CarrelError as error:
             attempts.append(attempt(source.name, "consulted_failed", error.message))
             continue
@@ -123,9 +126,9 @@ def rank(copy: OpenCopy) -> tuple[int, int, int, str]:
     if _host_of(copy.url) in ("arxiv.org", "www.arxiv.org", "export.arxiv.org"):
         host = "arxiv"
     return (
-        _place(_KINDS, copy.kind),
-        _place(_HOSTS, host),
-        _place(VERSIONS, copy.version or ""),
+        _position(_KINDS, copy.kind),
+        _position(_HOSTS, host),
+        _position(VERSIONS, copy.version or ""),
         copy.url,
     )
 
@@ -151,7 +154,7 @@ def _is_on_the_web(copy: OpenCopy) -> bool:
         return bool(name) and last.lower() not in _LOCAL and not is_number
 
 
-def _place(order: tuple[str, ...], value: str) -> int:
+def _position(order: tuple[str, ...], value: str) -> int:
     return order.index(value) if value in order else len(order)
 
 

@@ -93,12 +93,12 @@ class PaperResolver:
             Cancelled: the call was cancelled.
         """
         try:
-            known = parse_reference(reference)
+            identifier = parse_reference(reference)
         except PaperError:
             if len(reference.split()) < _CITATION_WORDS:
                 raise
             return self._by_citation(reference, call, by_title=by_title)
-        return self._by_identifier(reference, known, call)
+        return self._by_identifier(reference, identifier, call)
 
     def resolve_known(
         self, references: Sequence[str], call: Call
@@ -112,36 +112,36 @@ class PaperResolver:
         Raises:
             Cancelled: the call was cancelled.
         """
-        known: dict[str, Id] = {}
+        identifiers: dict[str, Id] = {}
         for reference in references:
             named = _named(reference)
             if named is not None:
-                known[reference] = named
+                identifiers[reference] = named
         found: dict[str, Resolution | PaperError] = {}
-        asked = list(known.items())
-        for start in range(0, len(asked), MAX_IDS):
-            some = asked[start : start + MAX_IDS]
-            result = self._lookup.run([one.id for _, one in some], call)
-            for (reference, one), item in zip(some, result.items, strict=True):
+        pairs = list(identifiers.items())
+        for start in range(0, len(pairs), MAX_IDS):
+            some = pairs[start : start + MAX_IDS]
+            result = self._lookup.run([identifier.id for _, identifier in some], call)
+            for (reference, identifier), item in zip(some, result.items, strict=True):
                 if item.work is None:
-                    found[reference] = unresolved(f"{one.type} {one.id}", item)
+                    found[reference] = unresolved(f"{identifier.type} {identifier.id}", item)
                     continue
                 work, attempts = result.works[item.work], attempts_of(item.steps)
-                found[reference] = Resolution(reference, one, work, attempts)
+                found[reference] = Resolution(reference, identifier, work, attempts)
         return found
 
-    def _by_identifier(self, reference: str, known: Id, call: Call) -> Resolution:
-        result = self._lookup.run([known.id], call)
+    def _by_identifier(self, reference: str, identifier: Id, call: Call) -> Resolution:
+        result = self._lookup.run([identifier.id], call)
         [item] = result.items
         if item.work is None:
-            raise unresolved(f"{known.type} {known.id}", item)
-        return Resolution(reference, known, result.works[item.work], attempts_of(item.steps))
+            raise unresolved(f"{identifier.type} {identifier.id}", item)
+        return Resolution(reference, identifier, result.works[item.work], attempts_of(item.steps))
 
     def _by_citation(self, citation: str, call: Call, *, by_title: bool) -> Resolution:
         query = " ".join(citation.split())[:400]
         found = self._search.run(SearchRequest(query=query, limit=_COMPARED), call)
         attempts = _attempts(found)
-        works = [one.merged.work for one in found.works]
+        works = [hit.merged.work for hit in found.works]
         matches = match_citation(citation, works)
         sure = [match for match in matches if match.sure]
         if by_title and not sure:
@@ -185,10 +185,10 @@ def stored_under(found: Resolution) -> Id:
     """
     if found.id is not None and found.id.is_version:
         return found.id
-    known = {one.type: one for one in found.merged.work.ids.known()}
+    by_kind = {identifier.type: identifier for identifier in found.merged.work.ids.known()}
     for kind in ("doi", "arxiv", "pmid", "pmcid"):
-        if kind in known:
-            return known[kind]
+        if kind in by_kind:
+            return by_kind[kind]
     if found.id is not None:
         return found.id
     raise PaperError("NOT_FOUND", "the work has no identifier that it could be stored under")
@@ -201,14 +201,14 @@ def _attempts(found: SearchResult) -> list[dict[str, Any]]:
         "not_configured": "not_consulted_disabled",
     }
     return [
-        attempt(one.source, outcomes.get(one.outcome, "consulted_failed"), one.message)
-        for one in found.sources
-        if one.outcome != "not_chosen"
+        attempt(outcome.source, outcomes.get(outcome.outcome, "consulted_failed"), outcome.message)
+        for outcome in found.sources
+        if outcome.outcome != "not_chosen"
     ]
 
 
 def _shown(merged: MergedWork) -> str:
     work = merged.work
-    known = next(work.ids.known(), None)
+    identifier = next(work.ids.known(), None)
     year = f" ({work.issued[:4]})" if work.issued else ""
-    return printable(f"{work.title or 'untitled'}{year} {known or ''}".strip(), 160)
+    return printable(f"{work.title or 'untitled'}{year} {identifier or ''}".strip(), 160)
