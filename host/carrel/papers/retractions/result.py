@@ -108,18 +108,18 @@ class Retractions:
     @property
     def complete(self) -> bool:
         """Whether every source that was asked has answered."""
-        return all(one.outcome != "failed" for one in self.sources)
+        return all(answer.outcome != "failed" for answer in self.sources)
 
     @property
     def status(self) -> Status:
         """The gravest that a source states; `unknown` if none does and one did not answer."""
-        kinds = {one.kind for one in self.statements}
+        kinds = {statement.kind for statement in self.statements}
         for status, meant in _STATUSES:
             if kinds & meant:
                 return status
         if kinds:
             return "updated"
-        answered = any(one.outcome in {"silent", "states"} for one in self.sources)
+        answered = any(answer.outcome in {"silent", "states"} for answer in self.sources)
         return "nothing_stated" if answered and self.complete else "unknown"
 
     @property
@@ -132,38 +132,38 @@ class Retractions:
         sentences = []
         graver: frozenset[str] = frozenset()
         for status, meant in _STATUSES[:3]:
-            saying = [
-                one
-                for one in self.sources
-                if meant & set(one.kinds) and not graver & set(one.kinds)
+            stating_sources = [
+                answer
+                for answer in self.sources
+                if meant & set(answer.kinds) and not graver & set(answer.kinds)
             ]
             graver |= meant
-            about = frozenset[str]().union(*(one.registered for one in saying))
-            others = [
-                one
-                for one in self.sources
-                if one.outcome in {"silent", "states"}
-                and not graver & set(one.kinds)
-                and (one.registered & about)
+            about = frozenset[str]().union(*(answer.registered for answer in stating_sources))
+            silent_sources = [
+                answer
+                for answer in self.sources
+                if answer.outcome in {"silent", "states"}
+                and not graver & set(answer.kinds)
+                and (answer.registered & about)
             ]
-            if saying and others:
-                stating, silent = _names(saying), _names(others)
+            if stating_sources and silent_sources:
+                stating, silent = _names(stating_sources), _names(silent_sources)
                 sentences.append(f"{status} according to {stating}; {silent}: no such notice")
         return sentences
 
     @property
     def summary(self) -> str:
         """One sentence for a person."""
-        failed = [one for one in self.sources if one.outcome == "failed"]
+        failed = [answer for answer in self.sources if answer.outcome == "failed"]
         rest = f"; no whole answer from {_names(failed)}" if failed else ""
-        stating = [one for one in self.sources if one.kinds]
+        stating = [answer for answer in self.sources if answer.kinds]
         if stating:
             return f"{self.status.replace('_', ' ')} according to {_names(stating)}{rest}"
-        silent = [one for one in self.sources if one.outcome == "silent"]
+        silent = [answer for answer in self.sources if answer.outcome == "silent"]
         if not silent:
             return f"no source has answered{rest}"
         return f"no source that answered says so: {_names(silent)}{rest}"
 
 
 def _names(sources: Sequence[SourceAnswer]) -> str:
-    return ", ".join(one.source for one in sources)
+    return ", ".join(answer.source for answer in sources)

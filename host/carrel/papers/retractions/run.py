@@ -123,7 +123,9 @@ class _Check:
         name = record.source
         answer = self._answers.setdefault(name, SourceAnswer(name, "silent"))
         answer.registered |= {
-            f"{one.type}:{one.folded}" for one in record.ids.known() if one.type in REGISTERED
+            f"{identifier.type}:{identifier.folded}"
+            for identifier in record.ids.known()
+            if identifier.type in REGISTERED
         }
         for update in record.updated_by[:_MOST]:
             self._state(
@@ -132,8 +134,8 @@ class _Check:
                 )
             )
         self._notice_of += [
-            Statement(name, _kind(one.type), one.doi, one.pmid, one.date, one.source)
-            for one in record.updates[:_MOST]
+            Statement(name, _kind(update.type), update.doi, update.pmid, update.date, update.source)
+            for update in record.updates[:_MOST]
         ]
 
     def add_notices(self, name: str, doi: str, answer: Answer) -> None:
@@ -151,46 +153,52 @@ class _Check:
             return
         own.outcome, own.detail = "silent", None
         own.registered |= {f"doi:{doi.lower()}"}
-        for one in _objects(result.get("updates"))[:_MOST]:
-            kind = one.get("type")
+        for update in _objects(result.get("updates"))[:_MOST]:
+            kind = update.get("type")
             if isinstance(kind, str):
                 notice = Statement(
                     name,
                     _kind(kind),
-                    _text(one.get("notice_doi")),
+                    _text(update.get("notice_doi")),
                     None,
-                    _text(one.get("date")),
-                    _text(one.get("source")),
+                    _text(update.get("date")),
+                    _text(update.get("source")),
                 )
                 self._state(notice)
         notes = result.get("notices")
         for note in notes[:5] if isinstance(notes, list) else ():
             own.notes.append(printable(str(note), 300))
 
-    def _state(self, one: Statement) -> None:
-        """Adds a statement unless the source has made it in another place."""
-        if one.stated_by == one.source:
-            one = replace(one, stated_by=None)
-        known = self._statements.setdefault(one.source, [])
+    def _state(self, statement: Statement) -> None:
+        """Adds a statement unless the source has made it elsewhere already."""
+        if statement.stated_by == statement.source:
+            statement = replace(statement, stated_by=None)
+        statements = self._statements.setdefault(statement.source, [])
         same = [
-            place
-            for place, other in enumerate(known)
-            if _notice(other) == _notice(one)
-            and (not other.stated_by or not one.stated_by or other.stated_by == one.stated_by)
+            index
+            for index, existing in enumerate(statements)
+            if _notice(existing) == _notice(statement)
+            and (
+                not existing.stated_by
+                or not statement.stated_by
+                or existing.stated_by == statement.stated_by
+            )
         ]
         if not same:
-            known.append(one)
-        elif len(one.date or "") > len(known[same[0]].date or ""):
-            known[same[0]] = one
+            statements.append(statement)
+        elif len(statement.date or "") > len(statements[same[0]].date or ""):
+            statements[same[0]] = statement
 
     def result(self) -> Retractions:
         """Returns what was collected."""
         for name, stated in self._statements.items():
             answer = self._answers[name]
-            answer.kinds = list(dict.fromkeys(one.kind for one in stated))
+            answer.kinds = list(dict.fromkeys(statement.kind for statement in stated))
             if stated and answer.outcome != "failed":
                 answer.outcome = "states"
-        statements = [one for name in self._answers for one in self._statements.get(name, ())]
+        statements = [
+            statement for name in self._answers for statement in self._statements.get(name, ())
+        ]
         return Retractions(
             self._work, tuple(statements), tuple(self._notice_of), tuple(self._answers.values())
         )
@@ -200,9 +208,9 @@ def _kind(text: str) -> str:
     return printable(text, 60).lower().replace("-", "_").replace(" ", "_")
 
 
-def _notice(one: Statement) -> tuple[str, str, str]:
+def _notice(statement: Statement) -> tuple[str, str, str]:
     """Returns what makes two statements of one source the same."""
-    return one.kind, (one.doi or "").lower(), one.pmid or ""
+    return statement.kind, (statement.doi or "").lower(), statement.pmid or ""
 
 
 def _text(value: object) -> str | None:
@@ -210,4 +218,4 @@ def _text(value: object) -> str | None:
 
 
 def _objects(value: object) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

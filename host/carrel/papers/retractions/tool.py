@@ -41,12 +41,12 @@ def make_retractions_tool(plugins: PluginSet, config: Config) -> PaperTool:
             "status": found.status,
             "complete": found.complete,
             "summary": found.summary,
-            "statements": [one.to_json() for one in found.statements],
+            "statements": [statement.to_json() for statement in found.statements],
             "disagreements": found.disagreements,
-            "sources": [one.to_json() for one in found.sources],
+            "sources": [source_answer.to_json() for source_answer in found.sources],
         }
         if found.notice_of:
-            result["notice_of"] = [one.to_json() for one in found.notice_of]
+            result["notice_of"] = [statement.to_json() for statement in found.notice_of]
         return result
 
     statements: Schema = {
