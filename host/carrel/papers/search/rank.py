@@ -35,5 +35,5 @@ def rank_key(work: MergedWork, ranks: Mapping[str, int]) -> tuple[float, int, st
     that the order does not depend on which source answered first.
     """
     cited = work.work.cited_by_count or 0
-    ids = "+".join(str(one) for one in work.work.ids.known())
+    ids = "+".join(str(identifier) for identifier in work.work.ids.known())
     return -score(ranks), -cited, (work.work.title or "").casefold(), ids

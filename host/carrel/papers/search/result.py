@@ -102,13 +102,13 @@ class SearchResult:
     @property
     def has_answer(self) -> bool:
         """Whether a source answered; if not, nothing found means nothing."""
-        return any(one.outcome in ("found", "empty") for one in self.sources)
+        return any(outcome.outcome in ("found", "empty") for outcome in self.sources)
 
     def to_json(self) -> dict[str, Any]:
         """Returns the result as one JSON object."""
         payload: dict[str, Any] = {
-            "works": [one.to_json() for one in self.works],
-            "sources": [one.to_json() for one in self.sources],
+            "works": [work.to_json() for work in self.works],
+            "sources": [outcome.to_json() for outcome in self.sources],
         }
         if self.hints:
             payload["hints"] = list(self.hints)

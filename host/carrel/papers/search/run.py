@@ -56,24 +56,26 @@ class PaperSearch:
         _require_sound(request)
         sources, notices = all_role_sources(self._plugins, self._config, ROLE)
         chosen = sources if request.sources is None else _chosen(sources, request.sources)
-        asked = [one for one in chosen if one.remedy is None]
+        ready = [source for source in chosen if source.remedy is None]
         questions = [
-            Question(one.name, one.spec.tool, request.arguments(one.spec)) for one in asked
+            Question(source.name, source.spec.tool, request.arguments(source.spec))
+            for source in ready
         ]
         answers = ask_all(self._plugins, questions, call)
         require_patience(call)
         works: dict[str, tuple[Work, ...]] = {}
         outcomes: dict[str, SourceOutcome] = {}
-        for source, answer in zip(asked, answers, strict=True):
+        for source, answer in zip(ready, answers, strict=True):
             outcomes[source.name], works[source.name] = _read(source, answer, request)
         outcomes |= {
-            one.name: SourceOutcome(one.name, "not_configured", message=one.remedy)
-            for one in chosen
-            if one.remedy is not None
+            source.name: SourceOutcome(source.name, "not_configured", message=source.remedy)
+            for source in chosen
+            if source.remedy is not None
         }
         found = _ranked(works, request)
         all_outcomes = tuple(
-            outcomes.get(one.name, SourceOutcome(one.name, "not_chosen")) for one in sources
+            outcomes.get(source.name, SourceOutcome(source.name, "not_chosen"))
+            for source in sources
         )
         return SearchResult(
             tuple(found), all_outcomes, _hints(found, all_outcomes, request), tuple(notices)
@@ -94,7 +96,7 @@ def _require_sound(request: SearchRequest) -> None:
 
 
 def _chosen(sources: Sequence[RoleSource], names: Sequence[str]) -> list[RoleSource]:
-    known = {one.name for one in sources} | {one.namespace for one in sources}
+    known = {source.name for source in sources} | {source.namespace for source in sources}
     faults = [
         f"sources: {printable(name, 60)!r} searches nothing; known: {', '.join(sorted(known))}"
         for name in names
@@ -116,7 +118,7 @@ def _read(
         found = read_search(answer, source.name, limit)
     except CarrelError as error:
         return _failure(source.name, error), ()
-    kept = [work for work in found.works if request.accepts_year(work)]
+    accepted = [work for work in found.works if request.accepts_year(work)]
     notices = []
     if found.refused:
         notices.append(f"{len(found.refused)} records left out: {found.refused[0]}")
@@ -125,13 +127,13 @@ def _read(
     notice = printable("; ".join(notices), 300) if notices else None
     outcome = SourceOutcome(
         source.name,
-        "found" if kept else "empty",
-        count=len(kept),
+        "found" if accepted else "empty",
+        count=len(accepted),
         total=found.total,
-        left_out=len(found.works) - len(kept),
+        left_out=len(found.works) - len(accepted),
         notice=notice,
     )
-    return outcome, tuple(kept)
+    return outcome, tuple(accepted)
 
 
 def _failure(source: str, error: CarrelError) -> SourceOutcome:
@@ -150,23 +152,23 @@ def _ranked(works: Mapping[str, tuple[Work, ...]], request: SearchRequest) -> li
     """Merges the records of one work, and returns the best works."""
     ranks: dict[Work, int] = {}
     for found in works.values():
-        for place, work in enumerate(found, 1):
-            ranks.setdefault(work, place)
+        for rank, work in enumerate(found, 1):
+            ranks.setdefault(work, rank)
     merged = group([work for found in works.values() for work in found])
-    ranked = [FoundWork(one, _ranks_of(one, ranks)) for one in merged]
+    ranked = [FoundWork(work, _ranks_of(work, ranks)) for work in merged]
     if request.open_access:
         # After merging: one source may know of a copy that is free to read, and another not.
-        ranked = [one for one in ranked if any(is_open(record) for record in one.merged.records)]
-    ranked.sort(key=lambda one: rank_key(one.merged, one.ranks))
+        ranked = [hit for hit in ranked if any(is_open(record) for record in hit.merged.records)]
+    ranked.sort(key=lambda hit: rank_key(hit.merged, hit.ranks))
     return ranked[: request.limit]
 
 
 def _ranks_of(merged: MergedWork, ranks: Mapping[Work, int]) -> dict[str, int]:
-    """Returns each source's best place of a work."""
+    """Returns each source's best rank of a work."""
     best: dict[str, int] = {}
     for record in merged.records:
-        place = ranks[record]
-        best[record.source] = min(place, best.get(record.source, place))
+        rank = ranks[record]
+        best[record.source] = min(rank, best.get(record.source, rank))
     return best
 
 
@@ -177,7 +179,7 @@ def _hints(
     if found:
         return ()
     hints = []
-    if any(one.outcome in ("rate_limited", "timeout", "failed") for one in sources):
+    if any(outcome.outcome in ("rate_limited", "timeout", "failed") for outcome in sources):
         hints.append("not every source answered: nothing found does not mean that there is nothing")
     if request.year_from is not None or request.year_to is not None or request.open_access:
         hints.append("search without filters")

@@ -60,16 +60,20 @@ def make_search_tool(plugins: PluginSet, config: Config) -> PaperTool:
 
 def no_answer(result: SearchResult) -> PaperError:
     """Returns the error of a search that no source answered."""
-    unready = [one for one in result.sources if one.outcome == "not_configured"]
-    asked = [one for one in result.sources if one.outcome not in ("not_configured", "not_chosen")]
-    if not asked:
-        remedies = "; ".join(f"{one.source}: {one.message}" for one in unready)
+    unready = [outcome for outcome in result.sources if outcome.outcome == "not_configured"]
+    failed = [
+        outcome
+        for outcome in result.sources
+        if outcome.outcome not in ("not_configured", "not_chosen")
+    ]
+    if not failed:
+        remedies = "; ".join(f"{outcome.source}: {outcome.message}" for outcome in unready)
         hint = f": {remedies}" if remedies else ""
         return PaperError("CAPABILITY_DENIED", f"no plugin that is on searches works{hint}")
-    failures = "; ".join(f"{one.source}: {one.message}" for one in asked)
-    if all(one.outcome == "rate_limited" for one in asked):
+    failures = "; ".join(f"{outcome.source}: {outcome.message}" for outcome in failed)
+    if all(outcome.outcome == "rate_limited" for outcome in failed):
         return PaperError("RATE_LIMITED", f"every source is rate-limited: {failures}")
-    if all(one.outcome == "timeout" for one in asked):
+    if all(outcome.outcome == "timeout" for outcome in failed):
         return PaperError("FETCH_TIMEOUT", f"no source answered in time: {failures}")
     return PaperError("NETWORK_ERROR", f"no source answered: {failures}")
 
