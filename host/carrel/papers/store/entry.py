@@ -132,20 +132,21 @@ class PaperEntry:
             missing.append("year")
         if missing:
             raise PaperError("STORE_ERROR", f"the metadata lacks {', '.join(missing)}")
-        given: dict[str, Any] = {"others": {}}
+        members: dict[str, Any] = {"others": {}}
         for key, value in raw.items():
             kind = _KINDS.get(key)
             if kind is None:
-                given["others"][key] = value
+                members["others"][key] = value
             else:
                 member = {FETCHED: "fetched", OWN: "own"}.get(key, key)
-                given[member] = _checked(key, value, kind)
-        if not _VERSION.fullmatch(given["schema_version"]):
+                members[member] = _checked(key, value, kind)
+        if not _VERSION.fullmatch(members["schema_version"]):
             raise PaperError(
                 "STORE_ERROR",
-                f"schema_version: expected MAJOR.MINOR but found {given['schema_version'][:40]!r}",
+                "schema_version: expected MAJOR.MINOR "
+                f"but found {members['schema_version'][:40]!r}",
             )
-        return cls(**{**given, "year": year})
+        return cls(**{**members, "year": year})
 
     @classmethod
     def from_toml(cls, data: bytes) -> Self:
@@ -165,7 +166,7 @@ class PaperEntry:
 
 #: Reserved names of the file's top level.
 RESERVED: Final = tuple(
-    one.name for one in fields(PaperEntry) if one.name not in {"fetched", "own", "others"}
+    member.name for member in fields(PaperEntry) if member.name not in {"fetched", "own", "others"}
 )
 
 _LISTS: Final = frozenset({"authors", "arxiv_categories", "keywords"})
@@ -197,7 +198,7 @@ def _year(raw: Mapping[str, Any]) -> int | None:
 def _checked(key: str, value: Any, kind: type) -> Any:
     if key == "year":
         return value
-    if kind is list and isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if kind is list and isinstance(value, list) and all(isinstance(item, str) for item in value):
         return tuple(value)
     if kind is not list and isinstance(value, kind):
         return value

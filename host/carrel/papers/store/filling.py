@@ -48,10 +48,10 @@ def _fetched(
     stored: Mapping[str, Any], new: Mapping[str, Any], *, with_pdf: bool
 ) -> dict[str, Any]:
     if not with_pdf:
-        kept = {key: value for key, value in stored.items() if not _is_gap(value)}
-        if kept.get("license") == UNKNOWN_LICENSE and not _is_gap(new.get("license")):
-            del kept["license"]
-        return {**stored, **new, **kept}
+        present = {key: value for key, value in stored.items() if not _is_gap(value)}
+        if present.get("license") == UNKNOWN_LICENSE and not _is_gap(new.get("license")):
+            del present["license"]
+        return {**stored, **new, **present}
     merged = {**stored, **new}
     if new.get("license", UNKNOWN_LICENSE) == UNKNOWN_LICENSE and not _is_gap(
         stored.get("license")

@@ -155,7 +155,9 @@ class IncomingFile:
         """Takes the bytes that an earlier attempt left, if it noted their validators."""
         try:
             notes: Any = json.loads(self._notes.read_bytes())
-            text = isinstance(notes, dict) and all(isinstance(one, str) for one in notes.values())
+            text = isinstance(notes, dict) and all(
+                isinstance(value, str) for value in notes.values()
+            )
         except (OSError, ValueError):
             text = False
         if not text or not {"etag", "last_modified"} & notes.keys():
@@ -202,10 +204,10 @@ def receiving(
             refuses.
     """
     path = folder / f"{name}.part"
-    with ExitStack() as held:
+    with ExitStack() as stack:
         # What the caller raises, such as a broken connection, is none of the disk's errors.
         with _explained(path):
-            held.enter_context(locked(folder / f"{name}.lock"))
+            stack.enter_context(locked(folder / f"{name}.lock"))
             file = IncomingFile(path, cap=cap, magic=magic)
         try:
             yield file

@@ -230,12 +230,12 @@ class PaperIndex:
             self._put(connection, key)
             connection.execute("DELETE FROM noted WHERE key = ?", (key,))
             after = _mtime(self._metadata)
-            known = connection.execute(
+            mark = connection.execute(
                 "SELECT own, at FROM marks WHERE mtime = ?", (before,)
             ).fetchone()
-            if known is not None and after is not None and after != before:
+            if mark is not None and after is not None and after != before:
                 # `at` stays that of the last comparison, which ends the trust in own marks.
-                self._mark(connection, after, own=True, at=known[1])
+                self._mark(connection, after, own=True, at=mark[1])
 
         self._try(work)
 
@@ -279,15 +279,15 @@ class PaperIndex:
         """Compares every file with its row."""
         at = time.time()
         there: dict[str, os.stat_result] = {}
-        for one in self._files():
+        for file in self._files():
             with contextlib.suppress(OSError):  # it was removed meanwhile
-                there[one.name[: -len(_ENDING)]] = one.stat()
+                there[file.name[: -len(_ENDING)]] = file.stat()
         rows = connection.execute("SELECT key, mtime, size, inode FROM entries")
-        known = {key: (when, size, inode) for key, when, size, inode in rows}
+        indexed = {key: (when, size, inode) for key, when, size, inode in rows}
         with transaction(connection):
-            for key in known.keys() - there.keys():
+            for key in indexed.keys() - there.keys():
                 self._remove(connection, key)
-            changed = [key for key, one in there.items() if known.get(key) != _stamp(one)]
+            changed = [key for key, status in there.items() if indexed.get(key) != _stamp(status)]
             self._put_all(connection, changed)
             if mtime is not None:
                 # What changed within the clock's granularity may have escaped the listing.
@@ -296,9 +296,9 @@ class PaperIndex:
 
     def _add_unknown(self, connection: sqlite3.Connection) -> None:
         """Adds the files whose names are new."""
-        known = {key for (key,) in connection.execute("SELECT key FROM entries")}
-        new = [one.name[: -len(_ENDING)] for one in self._files()]
-        new = [key for key in new if key not in known]
+        indexed = {key for (key,) in connection.execute("SELECT key FROM entries")}
+        new = [file.name[: -len(_ENDING)] for file in self._files()]
+        new = [key for key in new if key not in indexed]
         if new:
             with transaction(connection):
                 self._put_all(connection, new)
@@ -306,9 +306,9 @@ class PaperIndex:
     def _files(self) -> Iterator[os.DirEntry[str]]:
         try:
             with os.scandir(self._metadata) as found:
-                for one in found:
-                    if one.name.endswith(_ENDING) and is_safekey(one.name[: -len(_ENDING)]):
-                        yield one
+                for file in found:
+                    if file.name.endswith(_ENDING) and is_safekey(file.name[: -len(_ENDING)]):
+                        yield file
         except (FileNotFoundError, NotADirectoryError):
             return
 
@@ -391,7 +391,7 @@ class PaperIndex:
         )
         connection.executemany(
             "INSERT INTO ids VALUES (?, ?, ?)",
-            [(one.type, one.folded, row) for one in dict.fromkeys(entry.ids)],
+            [(identifier.type, identifier.folded, row) for identifier in dict.fromkeys(entry.ids)],
         )
 
     def _remove(self, connection: sqlite3.Connection, key: str) -> None:

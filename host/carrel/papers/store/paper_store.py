@@ -150,7 +150,9 @@ class PaperStore:
             return found
         for key in self.index.keys_of_versions(identifier.id):
             entry = self.read(key)
-            if entry is not None and any(one.work == identifier.work for one in entry.ids):
+            if entry is not None and any(
+                stored_id.work == identifier.work for stored_id in entry.ids
+            ):
                 return StoredPaper(key, entry)
         return None
 
@@ -325,12 +327,12 @@ class PaperStore:
         The first lock is named after the key in lower case, so that two spellings of a DOI cannot
         make two entries at once; the second is the one that doiget holds.
         """
-        with ExitStack() as held:
+        with ExitStack() as stack:
             try:
-                first = held.enter_context(self._lock(folded))
+                first = stack.enter_context(self._lock(folded))
                 key = choose()
                 if key != folded and self._lock_identity(key) != first:
-                    held.enter_context(self._lock(key))
+                    stack.enter_context(self._lock(key))
             except OSError as error:
                 raise storage_error(METADATA, error) from error
             yield key
@@ -360,10 +362,10 @@ class PaperStore:
             return
         try:
             self.folder.parent.mkdir(parents=True, exist_ok=True)
-            for one in (self.folder, folder):
-                if not one.is_dir():
-                    one.mkdir(mode=0o700, exist_ok=True)
-                    flush_folder(one.parent)
+            for path in (self.folder, folder):
+                if not path.is_dir():
+                    path.mkdir(mode=0o700, exist_ok=True)
+                    flush_folder(path.parent)
         except OSError as error:
             raise storage_error(self.folder.name, error) from error
 
@@ -376,9 +378,9 @@ class PaperStore:
         for folder in (self._metadata, self._partial):
             try:
                 with os.scandir(folder) as found:
-                    for one in found:
-                        if one.name.endswith(".tmp") and one.stat().st_mtime < oldest:
-                            Path(one.path).unlink(missing_ok=True)
+                    for file in found:
+                        if file.name.endswith(".tmp") and file.stat().st_mtime < oldest:
+                            Path(file.path).unlink(missing_ok=True)
             except OSError:
                 continue
 
@@ -398,7 +400,7 @@ def _is_of(entry: PaperEntry, identifier: Id, key: str) -> bool:
     """Returns whether the entry is of that paper; one without identifiers is if only it has the
     name.
     """
-    same = [one for one in entry.ids if one.type == identifier.type]
+    same = [stored_id for stored_id in entry.ids if stored_id.type == identifier.type]
     if same:
-        return any(one.work == identifier.work for one in same)
+        return any(stored_id.work == identifier.work for stored_id in same)
     return key == safekey(identifier)

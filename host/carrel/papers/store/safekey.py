@@ -23,7 +23,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _RUNS = re.compile(r"__+")
 _DOTS = re.compile(r"\.\.+")
 #: A suffix that keeps every character in its name.
-_KEPT = re.compile(r"[A-Za-z0-9.-]+(?:_[A-Za-z0-9.-]+)*")
+_UNCHANGED = re.compile(r"[A-Za-z0-9.-]+(?:_[A-Za-z0-9.-]+)*")
 #: Elsevier's article identifiers, the one form with other characters that keeps its plain name: the
 #: document lists it, and it is common. A suffix that has this name without them gets a hash.
 _PII = re.compile(r"[SB]\d{4}-\d{3}[\dX]\(\d{2}\)\d{5}-[\dX]", re.IGNORECASE)
@@ -78,7 +78,7 @@ def _is_alone(identifier: Id, name: str) -> bool:
     suffix = identifier.id.partition("/")[2]
     if _PII.fullmatch(suffix):
         return True
-    if not _KEPT.fullmatch(suffix) or _PII_NAME.fullmatch(suffix):
+    if not _UNCHANGED.fullmatch(suffix) or _PII_NAME.fullmatch(suffix):
         return False
     # The hash of a long name is of the whole reference; it ends as a name with a hash does.
     return len(name) > LONGEST or _HASHED.fullmatch(name) is None

@@ -42,7 +42,7 @@ def _lines(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
     plain = [key for key in keys if not isinstance(table[key], Mapping)]
     if path and (plain or not tables):
         yield ""
-        yield f"[{'.'.join(_key(one) for one in path)}]"
+        yield f"[{'.'.join(_key(part) for part in path)}]"
     for key in plain:
         yield f"{_key(key)} = {_value(table[key], in_lines=True)}"
     for key in tables:
@@ -67,7 +67,7 @@ def _value(value: Any, *, in_lines: bool = False) -> str:
     if isinstance(value, dt.date | dt.time):
         return value.isoformat()
     if isinstance(value, list | tuple):
-        return f"[{', '.join(_value(one) for one in value)}]"
+        return f"[{', '.join(_value(item) for item in value)}]"
     if isinstance(value, Mapping):
         inside = ", ".join(f"{_key(key)} = {_value(value[key])}" for key in sorted(value))
         return f"{{ {inside} }}" if inside else "{}"

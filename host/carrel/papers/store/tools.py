@@ -214,11 +214,11 @@ class _StoreTools:
     def search(self, arguments: Mapping[str, Any], _call: Call) -> dict[str, Any]:
         limit = int(arguments.get("limit", DEFAULT_LIMIT))
         found = self._opened().search(arguments["query"], limit)
-        return {"entries": [one.to_json() for one in found]}
+        return {"entries": [summary.to_json() for summary in found]}
 
     def recent(self, arguments: Mapping[str, Any], _call: Call) -> dict[str, Any]:
         found = self._opened().recent(int(arguments.get("limit", DEFAULT_LIMIT)))
-        return {"entries": [one.to_json() for one in found]}
+        return {"entries": [summary.to_json() for summary in found]}
 
     def pdf_path(self, arguments: Mapping[str, Any], _call: Call) -> dict[str, Any]:
         ref = arguments["ref"]
@@ -276,9 +276,9 @@ def metadata_json(paper: StoredPaper) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _plain(member) for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if isinstance(value, datetime | date | time):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, float) and not math.isfinite(value):

@@ -109,7 +109,7 @@ def entry_of(work: Work, *, fetched: Mapping[str, Any] | None = None) -> PaperEn
 
 
 def work_of(entry: PaperEntry) -> Work:
-    """Returns the record that says of a paper what its entry says."""
+    """Returns the record of a paper, made from its entry."""
     own = entry.own
     issued = own.get("issued")
     if not (isinstance(issued, str) and _ISSUED.fullmatch(issued)):
@@ -131,7 +131,9 @@ def work_of(entry: PaperEntry) -> Work:
         pages=entry.pages if entry.pages and entry.pages != own.get("article_number") else None,
         article_number=_text(own, "article_number"),
         language=_text(own, "language"),
-        subjects=tuple(one for one in (*entry.arxiv_categories, *entry.keywords) if one),
+        subjects=tuple(
+            subject for subject in (*entry.arxiv_categories, *entry.keywords) if subject
+        ),
         url=entry.url or None,
         oa_status=_text(entry.fetched, "oa_status"),
         source=_text(entry.fetched, "source") or "unknown",
@@ -139,7 +141,7 @@ def work_of(entry: PaperEntry) -> Work:
 
 
 def _ids(entry: PaperEntry) -> Ids:
-    found: dict[str, Any] = {one.type: one.id for one in reversed(entry.ids)}
+    found: dict[str, Any] = {identifier.type: identifier.id for identifier in reversed(entry.ids)}
     # arXiv's own DOI is an arXiv identifier to us, and is exported as it is stored.
     if entry.doi and "doi" not in found and entry.doi.lower().startswith("10.48550/"):
         found["doi"] = entry.doi
