@@ -24,7 +24,8 @@ def mark_doubtful(papers: list[dict[str, Any]]) -> None:
         for paper in same:
             own = paper.get("citation_count", 0)
             most = max(
-                (one.get("citation_count", 0) for one in same if one is not paper), default=0
+                (namesake.get("citation_count", 0) for namesake in same if namesake is not paper),
+                default=0,
             )
             if most >= max(_CITATIONS, _TIMES * own) and not is_publisher(paper["url"]):
                 paper["low_confidence_domain"] = True

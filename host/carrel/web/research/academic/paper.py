@@ -43,7 +43,7 @@ def described(merged: MergedWork, source: str, copies: Sequence[OpenCopy]) -> di
         "url": url_of(work),
         "source": source,
         "doi": work.ids.doi,
-        "authors": [name for one in work.authors[:_AUTHORS] if (name := name_of(one))],
+        "authors": [name for author in work.authors[:_AUTHORS] if (name := name_of(author))],
         "journal": printable(work.container_title, 300) if work.container_title else None,
         "year": year_of(work),
         "abstract": shortened(work.abstract) if work.abstract else None,
@@ -57,13 +57,13 @@ def described(merged: MergedWork, source: str, copies: Sequence[OpenCopy]) -> di
 
 def with_copies(paper: dict[str, Any], copies: Sequence[OpenCopy]) -> dict[str, Any]:
     """Returns a paper with the address of its PDF; one that a source gave is kept."""
-    pdf = next((one.url for one in copies if one.kind == "pdf"), None)
+    pdf = next((copy.url for copy in copies if copy.kind == "pdf"), None)
     enriched = dict(paper)
     if pdf is not None:
         enriched.setdefault("pdf_url", pdf)
     if copies:
         enriched |= {"open_access": True, "has_pdf": "pdf_url" in enriched}
-        enriched["has_text"] = any(one.kind in {"html", "xml"} for one in copies)
+        enriched["has_text"] = any(copy.kind in {"html", "xml"} for copy in copies)
     return enriched
 
 
@@ -78,9 +78,14 @@ def found_page(page: FoundPage) -> dict[str, Any]:
 
 def url_of(work: Work) -> str:
     """Returns the page of a work: that of its DOI, else of another identifier."""
-    known = next(iter(work.ids.known()), None)
+    identifier = next(iter(work.ids.known()), None)
     doi = f"https://doi.org/{work.ids.doi}" if work.ids.doi else None
-    return doi or (known.url if known is not None and known.url else None) or work.url or ""
+    return (
+        doi
+        or (identifier.url if identifier is not None and identifier.url else None)
+        or work.url
+        or ""
+    )
 
 
 def name_of(author: Agent) -> str:

@@ -45,7 +45,7 @@ _SITES: Final[Mapping[str, str]] = {
 
 def provider_of(plugin: str) -> str:
     """Returns the provider's name for a plugin."""
-    return next((name for name, one in PLUGINS.items() if one == plugin), plugin)
+    return next((name for name, candidate in PLUGINS.items() if candidate == plugin), plugin)
 
 
 def plugins_of(source: str) -> tuple[str, ...] | None:

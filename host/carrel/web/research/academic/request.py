@@ -45,7 +45,11 @@ class AcademicRequest:
     def of(cls, arguments: Mapping[str, Any]) -> Self:
         """Returns the request of a tool's arguments."""
         return cls(
-            **{one.name: arguments[one.name] for one in fields(cls) if one.name in arguments}
+            **{
+                field.name: arguments[field.name]
+                for field in fields(cls)
+                if field.name in arguments
+            }
         )
 
     def filters(self) -> dict[str, Any]:

@@ -86,11 +86,11 @@ class AcademicSearch:
         """
         key = _VERSION, request
         with self._lock:
-            kept = self._kept.get(key)
-        if kept is not None and not call.refresh:
-            age = self._clock() - kept[0]
+            cached = self._kept.get(key)
+        if cached is not None and not call.refresh:
+            age = self._clock() - cached[0]
             if age < FRESH_SECONDS:
-                return kept[1], age
+                return cached[1], age
         payload, complete = self._answered(request, call)
         if complete:
             with self._lock:
@@ -103,7 +103,7 @@ class AcademicSearch:
     def providers(self) -> list[str]:
         """Returns the names of the providers that are ready."""
         sources, _ = role_sources(self._plugins, self._config, "search")
-        ready = {one.name for one in sources} | {one.namespace for one in sources}
+        ready = {source.name for source in sources} | {source.namespace for source in sources}
         named = [name for name, plugin in PLUGINS.items() if plugin in ready]
         return [*named, *(self._web.providers() if self._web is not None else ())]
 
@@ -158,7 +158,7 @@ class AcademicSearch:
     ) -> tuple[dict[str, Any], bool]:
         host_filters = plugins is None and request.source != "all"
         wide = host_filters or request.pdf_only or request.sort_by == "date"
-        asked = SearchRequest(
+        search_request = SearchRequest(
             query=request.query,
             limit=_FILTERED if wide else MAX_PAPERS,
             year_from=request.year_from,
@@ -167,7 +167,7 @@ class AcademicSearch:
             sources=plugins,
         )
         try:
-            result = self._search.run(asked, call)
+            result = self._search.run(search_request, call)
         except ArgumentError:
             if plugins is None:
                 raise
@@ -175,12 +175,12 @@ class AcademicSearch:
             raise PaperError("CAPABILITY_DENIED", f"{names}: no plugin that is on") from None
         if not result.has_answer:
             raise no_answer(result)
-        works = [one for one in result.works if is_of(request.source, one.merged.work)]
+        works = [work for work in result.works if is_of(request.source, work.merged.work)]
         if request.sort_by == "date":
-            works.sort(key=lambda one: one.merged.work.issued or "", reverse=True)
+            works.sort(key=lambda work: work.merged.work.issued or "", reverse=True)
         papers = self._papers(request, works, call)
-        complete = all(one.outcome in _SETTLED for one in result.sources)
-        totals = [one.total for one in result.sources if one.total is not None]
+        complete = all(outcome.outcome in _SETTLED for outcome in result.sources)
+        totals = [outcome.total for outcome in result.sources if outcome.total is not None]
         total = max([len(result.works), *totals])
         return self._to_json(request, papers, source, total, result), complete
 
@@ -190,32 +190,34 @@ class AcademicSearch:
         """Describes works, looks for open copies before it filters by them, and marks doubts."""
         if not request.pdf_only:
             works = works[: request.num_results]
-        papers = [with_copies(paper_of(one), collect(one.merged.records).copies) for one in works]
+        papers = [
+            with_copies(paper_of(work), collect(work.merged.records).copies) for work in works
+        ]
         missing = [
-            place
-            for place, paper in enumerate(papers)
-            if "pdf_url" not in paper and works[place].merged.work.ids.doi is not None
+            index
+            for index, paper in enumerate(papers)
+            if "pdf_url" not in paper and works[index].merged.work.ids.doi is not None
         ][: MAX_PAPERS * 2]
         found = side_by_side(
             missing,
-            lambda place, part: find_open_copies(
-                self._plugins, self._config, works[place].merged, part
+            lambda index, part: find_open_copies(
+                self._plugins, self._config, works[index].merged, part
             ),
             call,
             most=_AT_ONCE,
             seconds=15.0,
         )
-        for place, copies in zip(missing, found, strict=True):
+        for index, copies in zip(missing, found, strict=True):
             if not isinstance(copies, CarrelError):  # a search never fails for want of a copy
-                papers[place] = with_copies(papers[place], copies.copies)
-        kept = [
+                papers[index] = with_copies(papers[index], copies.copies)
+        selected = [
             (paper, work)
             for paper, work in zip(papers, works, strict=True)
             if not request.pdf_only or "pdf_url" in paper
         ][: request.num_results]
         if request.full_text:
-            self._add_texts(kept, call)
-        results = [paper for paper, _ in kept]
+            self._add_texts(selected, call)
+        results = [paper for paper, _ in selected]
         mark_doubtful(results)
         return results
 
@@ -224,15 +226,17 @@ class AcademicSearch:
         if self._reader is None:
             return
         reader = self._reader()
-        asked = [(paper, pmcid) for paper, one in papers if (pmcid := one.merged.work.ids.pmcid)]
+        targets = [
+            (paper, pmcid) for paper, work in papers if (pmcid := work.merged.work.ids.pmcid)
+        ]
         texts = side_by_side(
-            asked,
-            lambda one, part: reader.read(one[1], part, form="jats").text,
+            targets,
+            lambda target, part: reader.read(target[1], part, form="jats").text,
             call,
             most=_TEXTS_AT_ONCE,
             seconds=30.0,
         )
-        for (paper, _), text in zip(asked, texts, strict=True):
+        for (paper, _), text in zip(targets, texts, strict=True):
             if isinstance(text, str):
                 paper["full_text"] = text[:_TEXT_LENGTH]
 
@@ -245,12 +249,12 @@ class AcademicSearch:
         found = self._web.search(
             request.query, call, limit=request.num_results, provider=provider, sites=sites
         )
-        papers = [found_page(one) for one in found.pages[: request.num_results]]
+        papers = [found_page(page) for page in found.pages[: request.num_results]]
         for paper in papers:
             if paper["url"].lower().partition("?")[0].endswith(".pdf"):
                 paper["pdf_url"] = paper["url"]
         if request.pdf_only:
-            papers = [one for one in papers if "pdf_url" in one]
+            papers = [paper for paper in papers if "pdf_url" in paper]
         mark_doubtful(papers)
         return self._to_json(request, papers, "web_search", len(found.pages), found), True
 
@@ -276,21 +280,21 @@ class AcademicSearch:
 
     def _hints(self, request: AcademicRequest, result: SearchResult | FoundPages) -> dict[str, Any]:
         """Returns why nothing was found, and what may help."""
-        filters = {name: one for name, one in request.filters().items() if name != "provider"}
-        others = []
+        filters = {name: value for name, value in request.filters().items() if name != "provider"}
+        alternatives = []
         if request.provider is not None:
-            others = [name for name in self.providers() if name != request.provider]
+            alternatives = [name for name in self.providers() if name != request.provider]
         silent = [
-            f"{one.source} ({one.outcome})"
-            for one in (result.sources if isinstance(result, SearchResult) else ())
-            if one.outcome not in _SETTLED
+            f"{outcome.source} ({outcome.outcome})"
+            for outcome in (result.sources if isinstance(result, SearchResult) else ())
+            if outcome.outcome not in _SETTLED
         ]
         warning = (
             f"nothing found does not mean that there is nothing: no answer from {', '.join(silent)}"
             if silent
             else "nothing found in these sources; that does not prove that there is nothing"
         )
-        return hints_of(filters, others, warning).to_json()
+        return hints_of(filters, alternatives, warning).to_json()
 
 
 #: Outcomes of a source after which the same search would return the same.

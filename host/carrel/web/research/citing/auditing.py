@@ -56,11 +56,11 @@ def audit(
         Cancelled: the call was cancelled.
     """
     chosen = list(entries[:MAX_ENTRIES])
-    known = list(dict.fromkeys(one.key for one in chosen if one.key))
-    resolved = verifier.resolver.resolve_known(known, call) if known else {}
+    keys = list(dict.fromkeys(entry.key for entry in chosen if entry.key))
+    resolved = verifier.resolver.resolve_known(keys, call) if keys else {}
     checked = side_by_side(
         chosen,
-        lambda one, part: _checked(one, resolved, verifier, part),
+        lambda entry, part: _checked(entry, resolved, verifier, part),
         call,
         most=_AT_ONCE,
         seconds=_ENTRY_SECONDS,
@@ -72,10 +72,10 @@ def audit(
             evidence = Evidence(reason=reason)  # noqa: PLW2901 - what is known of the entry
         rows.append(_to_json(number, entry, evidence))
     counts = dict.fromkeys(_COUNTS.values(), 0)
-    for one in rows:
-        for flag in one["flags"]:
+    for row in rows:
+        for flag in row["flags"]:
             counts[_COUNTS[flag]] += 1
-    sound = sum(not one["flags"] and one.get("title_match") != "mismatch" for one in rows)
+    sound = sum(not row["flags"] and row.get("title_match") != "mismatch" for row in rows)
     summary = {"total": len(rows), **counts, "ok": sound}
     result: dict[str, Any] = {
         "source": origin,

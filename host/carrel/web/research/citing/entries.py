@@ -78,29 +78,29 @@ def read_entries(text: str, format_: str) -> tuple[list[AuditEntry], str, list[s
         read = read_bibliography(text, None if format_ == "auto" else format_)
     except BibliographyError as error:
         raise ArgumentError([f"bibliography: {error.message}"]) from None
-    unread = [f"{one.label}: {one.problem}" for one in read.unread]
-    return [_of_item(one.item) for one in read.entries], read.format, unread
+    unread = [f"{entry.label}: {entry.problem}" for entry in read.unread]
+    return [_of_item(entry.item) for entry in read.entries], read.format, unread
 
 
-def given_entries(given: Iterable[Mapping[str, Any]]) -> list[AuditEntry]:
+def given_entries(entries: Iterable[Mapping[str, Any]]) -> list[AuditEntry]:
     """Returns the entries that a call lists itself."""
-    return [_of_members(one) for one in given]
+    return [_of_members(entry) for entry in entries]
 
 
 def session_entries(session: ResearchSession) -> list[AuditEntry]:
     """Returns the sources of a session."""
-    return [_of_members({"url": one.url, "title": one.title}) for one in session.sources]
+    return [_of_members({"url": source.url, "title": source.title}) for source in session.sources]
 
 
-def _of_members(one: Mapping[str, Any]) -> AuditEntry:
-    title, url = str(one.get("title", "")), str(one.get("url", ""))
-    identifier, fault = _parsed(str(one.get("doi", "")))
+def _of_members(members: Mapping[str, Any]) -> AuditEntry:
+    title, url = str(members.get("title", "")), str(members.get("url", ""))
+    identifier, fault = _parsed(str(members.get("doi", "")))
     if identifier is None and url:
         identifier, _ = _parsed(url)
         url = "" if identifier is not None else url
-    parts = [str(one.get(name, "")) for name in ("author", "date", "title", "site")]
+    parts = [str(members.get(name, "")) for name in ("author", "date", "title", "site")]
     reference = ". ".join(filter(None, parts))
-    year, claim = str(one.get("date", "")), str(one.get("claim", ""))
+    year, claim = str(members.get("date", "")), str(members.get("claim", ""))
     return AuditEntry(title, reference, identifier, url, claim, fault, year)
 
 
@@ -111,17 +111,19 @@ def _of_item(item: Item) -> AuditEntry:
         if value and not (
             name == "archive_location" and "arxiv" not in text_of(item, "archive").lower()
         ):
-            known, wrong = _parsed(value if value.lower().startswith(prefix) else prefix + value)
-            identifier = identifier or known
+            parsed, wrong = _parsed(value if value.lower().startswith(prefix) else prefix + value)
+            identifier = identifier or parsed
             fault = fault or wrong
     url = text_of(item, "URL").strip()
     if url:
-        known, _ = _parsed(url)
-        identifier = identifier or known
-        url = "" if known is not None else url
+        parsed, _ = _parsed(url)
+        identifier = identifier or parsed
+        url = "" if parsed is not None else url
     if identifier is None and item.get("type") not in _PARTS:
         identifier = _isbn(text_of(item, "ISBN"))
-    names = [one.get("family") or one.get("literal", "") for one in names_of(item, "author")][:5]
+    names = [
+        author.get("family") or author.get("literal", "") for author in names_of(item, "author")
+    ][:5]
     year = _year(item)
     title = text_of(item, "title")
     parts = [", ".join(names), year, title, text_of(item, "container-title")]
@@ -146,9 +148,9 @@ def _parsed(text: str) -> tuple[Id | None, str]:
 
 def _isbn(text: str) -> Id | None:
     """Returns the first valid ISBN of a text that lists some."""
-    for one in re.split(r"[,;/]|\s(?=(?:97[89]|isbn))", text[:500], flags=re.IGNORECASE):
+    for part in re.split(r"[,;/]|\s(?=(?:97[89]|isbn))", text[:500], flags=re.IGNORECASE):
         try:
-            return parse_isbn(re.sub(r"\(.*", "", one))
+            return parse_isbn(re.sub(r"\(.*", "", part))
         except IdFault:
             continue
     return None

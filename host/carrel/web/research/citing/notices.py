@@ -21,7 +21,7 @@ _KINDS: Final = (
 def status_of(found: Retractions) -> dict[str, Any] | None:
     """Returns the gravest notice about a work; None if no source states one."""
     for kind, meant in _KINDS:
-        stated = [one for one in found.statements if one.kind in meant]
+        stated = [statement for statement in found.statements if statement.kind in meant]
         if stated:
             return _to_json(kind, _fullest(stated))
     return None
@@ -30,9 +30,11 @@ def status_of(found: Retractions) -> dict[str, Any] | None:
 def status_in_record(work: Work) -> dict[str, Any] | None:
     """Returns the gravest notice that a record itself has; None if it has none."""
     for kind, meant in _KINDS:
-        stated = [one for one in work.updated_by if _plain(one.type) in meant]
+        stated = [update for update in work.updated_by if _plain(update.type) in meant]
         if stated:
-            first = max(stated, key=lambda one: (one.date is not None, one.doi is not None))
+            first = max(
+                stated, key=lambda update: (update.date is not None, update.doi is not None)
+            )
             return _members(kind, first.date, first.doi, first.source or work.source)
     return None
 
@@ -42,11 +44,13 @@ def _plain(kind: str) -> str:
 
 
 def _fullest(stated: list[Statement]) -> Statement:
-    return max(stated, key=lambda one: (one.date is not None, one.doi is not None))
+    return max(
+        stated, key=lambda statement: (statement.date is not None, statement.doi is not None)
+    )
 
 
-def _to_json(kind: str, one: Statement) -> dict[str, Any]:
-    return _members(kind, one.date, one.doi, one.stated_by or one.source)
+def _to_json(kind: str, statement: Statement) -> dict[str, Any]:
+    return _members(kind, statement.date, statement.doi, statement.stated_by or statement.source)
 
 
 def _members(kind: str, day: str | None, doi: str | None, source: str) -> dict[str, Any]:

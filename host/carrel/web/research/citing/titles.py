@@ -43,13 +43,13 @@ def compare_title(text: str, work: Work) -> TitleMatch:
         work: that the identifier names.
     """
     title = set(terms_of(f"{work.title or ''} {work.subtitle or ''}"))
-    given = [one for one in terms_of(text) if not _NUMBER.fullmatch(one)]
-    if not title or not given:
+    cited = [term for term in terms_of(text) if not _NUMBER.fullmatch(term)]
+    if not title or not cited:
         return "not_checked"
     main = set(terms_of(work.title or "")) or title
-    if len(main & set(given)) / len(main) >= _SAME:
+    if len(main & set(cited)) / len(main) >= _SAME:
         return "match"
-    strange = [one for one in given if one not in title and one not in _known(work)]
+    strange = [term for term in cited if term not in title and term not in _other_words(work)]
     return "mismatch" if len(strange) >= _STRANGE else "not_checked"
 
 
@@ -60,23 +60,23 @@ def other_year(text: str, work: Work) -> str:
         text: of the citation, without the identifier and without addresses.
         work: that the identifier names.
     """
-    given = list(dict.fromkeys(_YEAR.findall(text)))
+    years = list(dict.fromkeys(_YEAR.findall(text)))
     year = (work.issued or "")[:4]
-    if not given or not year or year in given:
+    if not years or not year or year in years:
         return ""
-    return f"the citation has the year {' and '.join(given[:3])}, the record {year}"
+    return f"the citation has the year {' and '.join(years[:3])}, the record {year}"
 
 
-def _known(work: Work) -> set[str]:
+def _other_words(work: Work) -> set[str]:
     """Returns the words of a work that are not its title, and those of any citation."""
     names = " ".join(
-        " ".join(filter(None, (one.family, one.given, one.literal)))
-        for one in (*work.authors, *work.editors)
+        " ".join(filter(None, (person.family, person.given, person.literal)))
+        for person in (*work.authors, *work.editors)
     )
-    places = " ".join(filter(None, (work.container_title, work.publisher)))
-    plain = set(words_of(f"{names} {places}"))
+    venues = " ".join(filter(None, (work.container_title, work.publisher)))
+    plain = set(words_of(f"{names} {venues}"))
     initials = {word[0] for word in plain}
-    return plain | set(terms_of(f"{names} {places}")) | initials | _PARTS | set(map(_stem, _PARTS))
+    return plain | set(terms_of(f"{names} {venues}")) | initials | _PARTS | set(map(_stem, _PARTS))
 
 
 def _stem(word: str) -> str:

@@ -118,12 +118,12 @@ class CitationVerifier:
 
     def collect(self, text: str, call: Call) -> tuple[str, Evidence]:
         """Returns how a citation was read, and the evidence about it without that of a claim."""
-        known = _identifier(text)
-        if known is not None:
-            kind = "doi" if known.type == "doi" else "reference"
+        identifier = _identifier(text)
+        if identifier is not None:
+            kind = "doi" if identifier.type == "doi" else "reference"
             if _ADDRESS.match(text):
                 kind = "url"
-            return kind, self.of_identifier(known, "", call)
+            return kind, self.of_identifier(identifier, "", call)
         if _ADDRESS.fullmatch(text):
             return "url", self.of_address(text, call)
         doi = _DOI_IN_TEXT.search(text)
@@ -134,17 +134,17 @@ class CitationVerifier:
                 return "doi", self.of_identifier(named, rest, call)
         return "reference", self.of_reference(text, call)
 
-    def of_identifier(self, known: Id, text: str, call: Call) -> Evidence:
+    def of_identifier(self, identifier: Id, text: str, call: Call) -> Evidence:
         """Returns the evidence about a work by its identifier.
 
         Args:
-            known: the identifier.
+            identifier: of the work.
             text: that the citation has beside it; it is compared with the work's title.
             call: its deadline and its cancellation.
         """
         evidence = Evidence()
         try:
-            found = self._resolver.resolve(known.id, call)
+            found = self._resolver.resolve(identifier.id, call)
         except PaperError as error:
             call.check()
             _unresolved(evidence, error)
@@ -152,20 +152,22 @@ class CitationVerifier:
         self.add_work(evidence, found.merged, "high")
         evidence.status = "confirmed"
         evidence.compare(text, text)
-        self.add_notices(evidence, known.id, call)
+        self.add_notices(evidence, identifier.id, call)
         return evidence
 
     def of_reference(self, text: str, call: Call) -> Evidence:
         """Returns the evidence about a work by a reference as people write it."""
         evidence = Evidence()
         result = self._search.run(SearchRequest(query=text[:_QUERY], limit=_COMPARED), call)
-        works = [one.merged.work for one in result.works]
+        works = [found.merged.work for found in result.works]
         matches = match_citation(text, works)
-        answered = [one.source for one in result.sources if one.outcome in {"found", "empty"}]
+        answered = [
+            outcome.source for outcome in result.sources if outcome.outcome in {"found", "empty"}
+        ]
         silent = [
-            one.source
-            for one in result.sources
-            if one.outcome in {"failed", "timeout", "rate_limited"}
+            outcome.source
+            for outcome in result.sources
+            if outcome.outcome in {"failed", "timeout", "rate_limited"}
         ]
         if answered:
             evidence.provenance.append(f"searched in {', '.join(answered)}")
@@ -181,7 +183,7 @@ class CitationVerifier:
             )
             return evidence
         best = matches[0]
-        alone = best.sure and sum(one.sure for one in matches) == 1
+        alone = best.sure and sum(match.sure for match in matches) == 1
         confidence: Confidence = (
             "high" if alone else "medium" if best.sure or best.score >= _MEDIUM else "low"
         )
@@ -194,9 +196,9 @@ class CitationVerifier:
                 if best.sure
                 else "a work resembles the reference, but title, author or year differ"
             )
-        known = next(iter(works[best.place].ids.known()), None)
-        if known is not None and evidence.status == "confirmed":
-            self.add_notices(evidence, known.id, call)
+        identifier = next(iter(works[best.place].ids.known()), None)
+        if identifier is not None and evidence.status == "confirmed":
+            self.add_notices(evidence, identifier.id, call)
         return evidence
 
     def of_address(self, url: str, call: Call) -> Evidence:
@@ -256,12 +258,12 @@ class CitationVerifier:
         """Adds how much of a claim the source speaks about: its text, else its abstract."""
         evidence.claim = UNAVAILABLE
         work = evidence.merged.work if evidence.merged is not None and evidence.exists else None
-        text, place = self._source_text(evidence, url, call)
+        text, address = self._source_text(evidence, url, call)
         if not text and work is not None and work.abstract:
-            text, place = f"{work.title or ''}. {work.abstract}", url_of(work)
+            text, address = f"{work.title or ''}. {work.abstract}", url_of(work)
             evidence.provenance.append("the claim was compared with the abstract only")
         if text:
-            evidence.claim, evidence.claim_url = cover(claim, text), place
+            evidence.claim, evidence.claim_url = cover(claim, text), address
 
     def _source_text(
         self, evidence: Evidence, url: str | None, call: Call
@@ -276,10 +278,10 @@ class CitationVerifier:
             else:
                 return page.text, page.url
         merged = evidence.merged if evidence.exists else None
-        known = next(iter(merged.work.ids.known()), None) if merged is not None else None
-        if known is not None and self._reader is not None:
+        identifier = next(iter(merged.work.ids.known()), None) if merged is not None else None
+        if identifier is not None and self._reader is not None:
             try:
-                read = self._reader().read(known.id, call)
+                read = self._reader().read(identifier.id, call)
             except CarrelError as error:
                 call.check()
                 evidence.provenance.append(f"claim: {printable(error.message, 200)}")
@@ -291,9 +293,9 @@ class CitationVerifier:
 def _unresolved(evidence: Evidence, error: PaperError) -> None:
     evidence.status = "not_found" if error.paper_code == "NOT_FOUND" else "uncertain"
     evidence.reason = printable(error.message, 500)
-    asked = [str(one["source"]) for one in error.attempts if one.get("consulted")]
-    if asked:
-        evidence.provenance.append(f"asked {', '.join(dict.fromkeys(asked))}: no record")
+    consulted = [str(attempt["source"]) for attempt in error.attempts if attempt.get("consulted")]
+    if consulted:
+        evidence.provenance.append(f"asked {', '.join(dict.fromkeys(consulted))}: no record")
 
 
 def _identifier(text: str) -> Id | None:
