@@ -64,16 +64,16 @@ def cover(claim: str, text: str) -> Coverage:
     passage: deque[set[str]] = deque(maxlen=_PASSAGE)
     best = 0.0
     found: list[tuple[int, int, str]] = []
-    for place, sentence in enumerate(sentences_of(text)):
+    for index, sentence in enumerate(sentences_of(text)):
         here = terms & set(terms_of(sentence))
         passage.append(here)
         best = max(best, len(set().union(*passage)) / len(terms))
         if here:
-            found.append((len(here), place, sentence))
+            found.append((len(here), index, sentence))
     if not found:
         return Coverage("not_addressed")
-    found.sort(key=lambda one: (-one[0], one[1]))
-    shown = [sentence for _, _, sentence in sorted(found[:_MOST], key=lambda one: one[1])]
+    found.sort(key=lambda hit: (-hit[0], hit[1]))
+    shown = [sentence for _, _, sentence in sorted(found[:_MOST], key=lambda hit: hit[1])]
     support: Support = "addressed" if best >= _ADDRESSED else "partially_addressed"
     return Coverage(support, shown, any(map(_contrasts, shown)), found[0][2])
 

@@ -84,15 +84,15 @@ def audit_command(session: Session, file: Path, as_json: bool) -> int:
     if as_json:
         write_json_text(text)
         return OK
-    for one in report["entries"]:
-        if one["flags"]:
-            name = one.get("title") or one.get("doi") or one.get("url") or "an entry"
-            reason = f": {one['reason']}" if "reason" in one else ""
-            line = f"{one['index'] + 1}. {name} [{', '.join(one['flags'])}]{reason}"
+    for entry in report["entries"]:
+        if entry["flags"]:
+            name = entry.get("title") or entry.get("doi") or entry.get("url") or "an entry"
+            reason = f": {entry['reason']}" if "reason" in entry else ""
+            line = f"{entry['index'] + 1}. {name} [{', '.join(entry['flags'])}]{reason}"
             write_text(printable(line, 1000) + "\n")
-    for one in (report.get("skipped_note"), *report.get("unread", ())):
-        if one:
-            complain(f"carrel: {printable(one, 500)}")
+    for note in (report.get("skipped_note"), *report.get("unread", ())):
+        if note:
+            complain(f"carrel: {printable(note, 500)}")
     counts = ", ".join(f"{count} {name}" for name, count in report["summary"].items() if count)
     complain(f"carrel: {counts or 'no entries'}")
     return OK
@@ -125,7 +125,7 @@ def _evidence(evidence: dict[str, Any]) -> list[str]:
         day = f", {notice['date']}" if "date" in notice else ""
         lines.append(f"notice: {notice['kind']} according to {notice['source']}{day}")
     lines += [f"  {sentence}" for sentence in evidence.get("claim_evidence", ())]
-    return [*lines, *(f"- {one}" for one in evidence["provenance"])]
+    return [*lines, *(f"- {step}" for step in evidence["provenance"])]
 
 
 def _read(file: Path) -> str:
@@ -139,5 +139,5 @@ def _read(file: Path) -> str:
     return data.decode("utf-8-sig", "replace")
 
 
-for one in (export_command, verify_command, audit_command):
-    research.add_command(one)
+for subcommand in (export_command, verify_command, audit_command):
+    research.add_command(subcommand)

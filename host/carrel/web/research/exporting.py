@@ -67,18 +67,18 @@ def _structured(session: ResearchSession, links: Mapping[str, LinkState] | None)
         "research_goal": session.goal,
         "started_at": session.started,
         "summary": summary_of(session),
-        "steps": [step_view(session, one) for one in session.steps],
+        "steps": [step_view(session, step) for step in session.steps],
         "gaps": [
-            {"description": one.description, "found_in_step": one.found_in} for one in session.gaps
+            {"description": gap.description, "found_in_step": gap.found_in} for gap in session.gaps
         ],
         "sources": [
             {
-                "url": one.url,
-                "title": one.title,
-                "found_in_step": one.found_in,
-                **_link(links, one.url),
+                "url": source.url,
+                "title": source.title,
+                "found_in_step": source.found_in,
+                **_link(links, source.url),
             }
-            for one in session.sources
+            for source in session.sources
         ],
     }
     if session.completed is not None:
@@ -118,11 +118,11 @@ def _markdown(
         lines += _step(session, step)
     if session.gaps:
         lines += ["## Open questions", ""]
-        lines += [f"- {_plain(one.description)} (step {one.found_in})" for one in session.gaps]
+        lines += [f"- {_plain(gap.description)} (step {gap.found_in})" for gap in session.gaps]
         lines.append("")
     lines += ["## Sources", ""]
-    for number, one in enumerate(session.sources, 1):
-        lines.append(f"{number}. {_source(one.title, one.url)}{_state(links, one.url)}")
+    for number, source in enumerate(session.sources, 1):
+        lines.append(f"{number}. {_source(source.title, source.url)}{_state(links, source.url)}")
     if not session.sources:
         lines.append("None.")
     lines += ["", "---", "", f"Exported {exported_at} for {_plain(principal)}. {_NOTE}", ""]
@@ -149,7 +149,7 @@ def _step(session: ResearchSession, step: ResearchStep) -> list[str]:
     if step.confidence:
         lines += [f"Confidence: {step.confidence}", ""]
     if step.rejected:
-        lines += ["Rejected:", "", *(f"- {_plain(one)}" for one in step.rejected), ""]
+        lines += ["Rejected:", "", *(f"- {_plain(approach)}" for approach in step.rejected), ""]
     return [*lines, f"Recorded: {step.at}", ""]
 
 

@@ -56,12 +56,12 @@ def format_bibliography(
         text = ""
         if items:
             rendered = engine.bibliography(items, _CSL[style], call=call)
-            text = "\n\n".join(one.text.strip() for one in rendered.entries)
+            text = "\n\n".join(entry.text.strip() for entry in rendered.entries)
     elif style == "csl-json":
         text = write_bibliography(items, style).strip() if items else "[]"
     else:
         if style == "bibtex":
-            items.sort(key=lambda one: str(one["id"]))
+            items.sort(key=lambda item: str(item["id"]))
         text = write_bibliography(items, style).strip()
     return {"style": style, "entry_count": len(items), "bibliography": text, "trust": TRUST}
 
@@ -69,31 +69,31 @@ def format_bibliography(
 def items_of(sources: Iterable[Mapping[str, Any]]) -> list[Item]:
     """Returns the CSL-JSON items of sources: an article with a DOI, else a page."""
     items: dict[str, Item] = {}
-    for one in sources:
-        url = _line(one.get("url"))
+    for source in sources:
+        url = _line(source.get("url"))
         if url and url not in items:
-            items[url] = _item(one, url)
+            items[url] = _item(source, url)
     return list(items.values())
 
 
 def session_sources(session: ResearchSession) -> list[dict[str, str]]:
     """Returns the sources of a session."""
-    return [{"url": one.url, "title": one.title} for one in session.sources]
+    return [{"url": source.url, "title": source.title} for source in session.sources]
 
 
-def _item(one: Mapping[str, Any], url: str) -> Item:
-    doi = _doi(_line(one.get("doi")) or url)
+def _item(source: Mapping[str, Any], url: str) -> Item:
+    doi = _doi(_line(source.get("doi")) or url)
     item: Item = {"type": "article-journal" if doi else "webpage", "URL": url}
     if doi:
         item["DOI"] = doi
     for name, variable in (("title", "title"), ("site", "container-title")):
-        value = _line(one.get(name))
+        value = _line(source.get(name))
         if value:
             item[variable] = value
-    authors = [_name(name) for name in _BETWEEN.split(_line(one.get("author"))) if name]
+    authors = [_name(name) for name in _BETWEEN.split(_line(source.get("author"))) if name]
     if authors:
         item["author"] = authors[:_AUTHORS]
-    parts = _parts(_line(one.get("date")))
+    parts = _parts(_line(source.get("date")))
     if parts:
         item["issued"] = {"date-parts": [parts]}
     return item
@@ -111,10 +111,10 @@ def _line(value: object) -> str:
 
 def _doi(text: str) -> str | None:
     try:
-        known = parse_reference(text)
+        identifier = parse_reference(text)
     except PaperError:
         return None
-    return known.id if known.type == "doi" else None
+    return identifier.id if identifier.type == "doi" else None
 
 
 def _name(name: str) -> dict[str, str]:

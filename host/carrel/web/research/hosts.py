@@ -42,7 +42,7 @@ def host_of(url: str) -> str:
 def is_below(host: str, names: frozenset[str]) -> bool:
     """Returns whether a host is one of the names, or below one."""
     labels = host.split(".")
-    return any(".".join(labels[place:]) in names for place in range(len(labels)))
+    return any(".".join(labels[start:]) in names for start in range(len(labels)))
 
 
 def is_publisher(url: str) -> bool:

@@ -101,11 +101,11 @@ class WebPages:
             call.check()
             failure = web_failure(error)
             status = error.details().get("status")
-            known = status if isinstance(status, int) else None
+            status_code = status if isinstance(status, int) else None
             live = False if failure.kind == "not_found" else None
-            if known is not None and known < 400 and failure.kind != "not_found":
+            if status_code is not None and status_code < 400 and failure.kind != "not_found":
                 live = True  # something is there, if not for programs
-            return LinkState(live, known, failure.message)
+            return LinkState(live, status_code, failure.message)
         return LinkState(True, 200)
 
 

@@ -11,15 +11,15 @@ _BORDER: Final = re.compile(r"\n[ \t]*\n+")
 def without_repeated(text: str, seen: set[str]) -> str:
     """Returns a text without the paragraphs that are in `seen`, and adds its own to that.
 
-    Paragraphs are the same if their words are, in the same order; blanks do not count.
+    Paragraphs are the same if their words are, in the same order; whitespace does not count.
     """
-    kept = []
+    paragraphs = []
     for paragraph in _BORDER.split(text):
-        known = " ".join(paragraph.split())
-        if known and known not in seen:
-            seen.add(known)
-            kept.append(paragraph.strip("\n"))
-    return "\n\n".join(kept)
+        normalized = " ".join(paragraph.split())
+        if normalized and normalized not in seen:
+            seen.add(normalized)
+            paragraphs.append(paragraph.strip("\n"))
+    return "\n\n".join(paragraphs)
 
 
 def cut(text: str, most: int) -> tuple[str, bool]:
@@ -32,7 +32,7 @@ def cut(text: str, most: int) -> tuple[str, bool]:
         return text, False
     head = encoded[: max(0, most)].decode("utf-8", "ignore")
     for border in ("\n\n", "\n", " "):
-        place = head.rfind(border)
-        if place > len(head) * 2 // 3:
-            return head[:place].rstrip(), True
+        end = head.rfind(border)
+        if end > len(head) * 2 // 3:
+            return head[:end].rstrip(), True
     return head, True

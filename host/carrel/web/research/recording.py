@@ -64,14 +64,14 @@ class SessionRecorder:
             number = session.last_number
             session.add_sources(
                 Source(
-                    printable(one.url, 2000),
-                    printable(one.title, 300),
+                    printable(source.url, 2000),
+                    printable(source.title, 300),
                     number,
-                    one.relevance,
-                    one.kind,
+                    source.relevance,
+                    source.kind,
                 )
-                for one in found
-                if one.url
+                for source in found
+                if source.url
             )
             session.add_failures(
                 Failed(failure.kind, now, printable(url, 2000)) for url, failure in failed
@@ -126,11 +126,11 @@ class RecordedTool(HostTool):
     def answer(self, arguments: Mapping[str, Any], call: Call) -> dict[str, Any] | HostAnswer:
         """Calls the tool, and records what came of it."""
         session_id = arguments.get("session_id")
-        given = _without_session(arguments)
-        address = str(given.get("url", ""))
+        forwarded = _without_session(arguments)
+        address = str(forwarded.get("url", ""))
         counted = {} if self._provider is None else {self._provider: False}
         try:
-            result = self._tool.answer(given, call)
+            result = self._tool.answer(forwarded, call)
         except CarrelError as error:
             if not call.cancelled:
                 self._recorder.record(session_id, (), [(address, web_failure(error))], counted)
@@ -140,7 +140,7 @@ class RecordedTool(HostTool):
             failed = PaperError(data["error"]["code"], data["error"]["message"])
             self._recorder.record(session_id, (), [(address, web_failure(failed))], counted)
         elif session_id:
-            found = self._sources_of(given, data)
+            found = self._sources_of(forwarded, data)
             self._recorder.record(session_id, found, (), dict.fromkeys(counted, True))
         return result
 

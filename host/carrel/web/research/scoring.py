@@ -113,6 +113,6 @@ def authority_tier(url: str) -> str:
 def _quality(page: PageText) -> float:
     """Scores the length of the text, its share of paragraphs, and its completeness."""
     length = min(1.0, len(page.text) / _ARTICLE)
-    paragraphs = [one for one in page.text.split("\n\n") if len(one) > 80]
+    paragraphs = [paragraph for paragraph in page.text.split("\n\n") if len(paragraph) > 80]
     prose = min(1.0, sum(map(len, paragraphs)) / max(1, len(page.text)) * 1.25)
     return round(0.4 * length + 0.3 * prose + (0.3 if page.complete else 0.1), 3)

@@ -107,8 +107,8 @@ class ProviderSearch:
             query = _on_sites(query, sites)
         found = self._searcher.search(query[:_QUERY], call=call, **arguments)
         pages = [
-            FoundPage(one.url, printable(one.title, 300), one.snippet, one.published)
-            for one in found.results
+            FoundPage(result.url, printable(result.title, 300), result.snippet, result.published)
+            for result in found.results
         ]
         hints = found.hints.to_json() if found.hints is not None else None
         return FoundPages(pages, found.routing.provider, hints, found.meta())

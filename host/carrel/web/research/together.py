@@ -102,10 +102,10 @@ def search_and_read(
     """
     began = time.monotonic()
     found = search.search(request.query, call, limit=request.pages, provider=request.provider)
-    asked = list(found.pages[: request.pages])
+    requested = list(found.pages[: request.pages])
     answers = side_by_side(
-        asked,
-        lambda one, part: pages.read(one.url, part),
+        requested,
+        lambda page, part: pages.read(page.url, part),
         call,
         most=_AT_ONCE,
         seconds=_PAGE_SECONDS,
@@ -114,35 +114,35 @@ def search_and_read(
     read: list[_Read] = []
     seen: set[str] = set()
     today = datetime.now(tz=UTC).date()
-    for one, answer in zip(asked, answers, strict=True):
+    for page, answer in zip(requested, answers, strict=True):
         if isinstance(answer, CarrelError):
-            failures.append((one.url, web_failure(answer)))
+            failures.append((page.url, web_failure(answer)))
         else:
-            read.append(_judged(request, one, answer, seen, today))
+            read.append(_judged(request, page, answer, seen, today))
     left_out = 0
     if request.filtered:
-        kept = [one for one in read if _is_relevant(request.query, one.page)]
-        left_out, read = len(read) - len(kept), kept
-    read.sort(key=lambda one: (-one.scores.overall, one.found.url))
+        relevant = [result for result in read if _is_relevant(request.query, result.page)]
+        left_out, read = len(read) - len(relevant), relevant
+    read.sort(key=lambda result: (-result.scores.overall, result.found.url))
     data = _to_json(request, found, read, failures)
     if left_out:
         data["filtered_out"] = left_out
     data["summary"] = {
-        "urls_searched": len(asked),
-        "urls_scraped": len(asked) - len(failures),
+        "urls_searched": len(requested),
+        "urls_scraped": len(requested) - len(failures),
         "urls_failed": len(failures),
-        "sparse_sources": sum(len(one.text.split()) < _SPARSE for one in read),
+        "sparse_sources": sum(len(result.text.split()) < _SPARSE for result in read),
         "processing_time_ms": round((time.monotonic() - began) * 1000),
     }
     return Together(data, found, failures)
 
 
 def _judged(
-    request: TogetherRequest, one: FoundPage, page: PageText, seen: set[str], today: date
+    request: TogetherRequest, found: FoundPage, page: PageText, seen: set[str], today: date
 ) -> _Read:
     text = without_repeated(page.text, seen) if request.deduplicate else page.text
     text, _ = cut(text, request.page_bytes)
-    return _Read(one, page, text, score_page(request.query, page, one.published, today))
+    return _Read(found, page, text, score_page(request.query, page, found.published, today))
 
 
 def _is_relevant(query: str, page: PageText) -> bool:
@@ -156,12 +156,14 @@ def _to_json(
     read: Sequence[_Read],
     failures: Sequence[tuple[str, WebFailure]],
 ) -> dict[str, Any]:
-    combined, _ = cut("\n\n".join(_headed(one) for one in read if one.text), request.all_bytes)
+    combined, _ = cut(
+        "\n\n".join(_headed(result) for result in read if result.text), request.all_bytes
+    )
     status = "failed" if not read else "partial" if failures else "complete"
     payload: dict[str, Any] = {
         "query": request.query,
         "status": status,
-        "sources": [_source(request, one) for one in read],
+        "sources": [_source(request, result) for result in read],
         "combined_content": combined,
         "trust": TRUST,
     }
@@ -180,30 +182,30 @@ def _to_json(
     return payload
 
 
-def _headed(one: _Read) -> str:
-    title = printable(one.page.title or one.found.title or one.page.url, 300)
-    return f"## {title}\n\nSource: {one.page.url}\n\n{one.text}"
+def _headed(result: _Read) -> str:
+    title = printable(result.page.title or result.found.title or result.page.url, 300)
+    return f"## {title}\n\nSource: {result.page.url}\n\n{result.text}"
 
 
-def _source(request: TogetherRequest, one: _Read) -> dict[str, Any]:
+def _source(request: TogetherRequest, result: _Read) -> dict[str, Any]:
     source: dict[str, Any] = {
-        "url": one.page.url,
-        "title": printable(one.page.title or one.found.title, 300),
-        "content": one.text,
-        "content_type": one.page.content_type,
+        "url": result.page.url,
+        "title": printable(result.page.title or result.found.title, 300),
+        "content": result.text,
+        "content_type": result.page.content_type,
         "trust": TRUST,
-        "scores": one.scores.to_json(),
-        "extraction_quality": "complete" if one.page.complete else "partial",
-        "word_count": len(one.text.split()),
-        **(one.page.facts or {}),
+        "scores": result.scores.to_json(),
+        "extraction_quality": "complete" if result.page.complete else "partial",
+        "word_count": len(result.text.split()),
+        **(result.page.facts or {}),
     }
     if not request.sources:
         del source["content"]
-    published = one.page.published or one.found.published
+    published = result.page.published or result.found.published
     if published:
         source["published_at"] = published
     if request.claim:
-        coverage = cover(request.claim, one.page.text)
+        coverage = cover(request.claim, result.page.text)
         source |= {"claim_signal": coverage.strongest, "key_sentences": list(coverage.sentences)}
     return source
 

@@ -35,7 +35,9 @@ _STEM: Final = 4
 def words_of(text: str) -> list[str]:
     """Returns the words of a text in lower case, without accents."""
     plain = unicodedata.normalize("NFKD", text[:_MOST].casefold())
-    return _WORD.findall("".join(one for one in plain if not unicodedata.combining(one)))
+    return _WORD.findall(
+        "".join(character for character in plain if not unicodedata.combining(character))
+    )
 
 
 def stem(word: str) -> str:

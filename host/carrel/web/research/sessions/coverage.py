@@ -22,21 +22,21 @@ _LONGEST: Final = 200
 
 def coverage_of(session: ResearchSession) -> dict[str, Any]:
     """Returns how the sources of a session are spread. It describes, and answers nothing."""
-    hosts = Counter(host_of(one.url) for one in session.sources if host_of(one.url))
+    hosts = Counter(host_of(source.url) for source in session.sources if host_of(source.url))
     total = len(session.sources)
     coverage: dict[str, Any] = {
         "source_count": total,
         "unique_domains": len(hosts),
         "domain_spread": round(len(hosts) / total, 3) if total else 0.0,
         "source_types": dict(
-            sorted(Counter(one.kind or "unknown" for one in session.sources).items())
+            sorted(Counter(source.kind or "unknown" for source in session.sources).items())
         ),
         "gaps": [],
     }
     if total < _FEW:
         coverage["gaps"].append(f"few sources: {total}")
     if hosts:
-        host, count = max(hosts.items(), key=lambda one: (one[1], one[0]))
+        host, count = max(hosts.items(), key=lambda item: (item[1], item[0]))
         if total >= _FEW and count / total > _ONE_SIDED:
             coverage["dominant_domain"] = host
             coverage["gaps"].append(f"one-sided: {count} of {total} sources are from {host}")
@@ -50,7 +50,7 @@ def coverage_of(session: ResearchSession) -> dict[str, Any]:
 def suggested_queries(session: ResearchSession, coverage: dict[str, Any]) -> list[str]:
     """Returns queries for the known gaps first, then for what the coverage lacks."""
     goal = " ".join(session.goal.split())
-    queries = [" ".join(one.description.split()) for one in reversed(session.gaps)]
+    queries = [" ".join(gap.description.split()) for gap in reversed(session.gaps)]
     if goal:
         if coverage["source_count"] < _FEW:
             queries += [goal, f"{goal} review"]
@@ -58,4 +58,4 @@ def suggested_queries(session: ResearchSession, coverage: dict[str, Any]) -> lis
             queries.append(f"{goal} -site:{coverage['dominant_domain']}")
         if "peer_reviewed" not in coverage["source_types"]:
             queries.append(f"{goal} study")
-    return [one[:_LONGEST] for one in dict.fromkeys(queries) if one][:_MOST]
+    return [query[:_LONGEST] for query in dict.fromkeys(queries) if query][:_MOST]

@@ -29,15 +29,15 @@ _SUGGESTIONS: Final[Mapping[str, str]] = {
 def repeated_failures(session: ResearchSession) -> list[dict[str, Any]]:
     """Returns the kinds of failures that happened three times or more, the most frequent first."""
     by_kind: dict[str, list[Failed]] = defaultdict(list)
-    for one in session.failures:
-        by_kind[one.kind].append(one)
+    for failure in session.failures:
+        by_kind[failure.kind].append(failure)
     often = [(kind, found) for kind, found in by_kind.items() if len(found) >= FEWEST]
-    often.sort(key=lambda one: (-len(one[1]), one[0]))
+    often.sort(key=lambda group: (-len(group[1]), group[0]))
     return [_pattern(kind, found) for kind, found in often]
 
 
 def _pattern(kind: str, found: Sequence[Failed]) -> dict[str, Any]:
-    addresses = dict.fromkeys(one.url for one in found if one.url)
+    addresses = dict.fromkeys(failure.url for failure in found if failure.url)
     return {
         "kind": kind,
         "count": len(found),

@@ -110,34 +110,34 @@ class ResearchSession:
 
     def step(self, number: int) -> ResearchStep | None:
         """Returns the step of that number, the one that was recorded last if there are several."""
-        return next((one for one in reversed(self.steps) if one.number == number), None)
+        return next((step for step in reversed(self.steps) if step.number == number), None)
 
     def superseded_by(self, step: ResearchStep) -> int | None:
         """Returns the number of the last step that revises a step, if there is one."""
-        place = next(at for at, one in enumerate(self.steps) if one is step)
-        return self.superseded()[place]
+        position = next(index for index, recorded in enumerate(self.steps) if recorded is step)
+        return self.superseded()[position]
 
     def superseded(self) -> list[int | None]:
         """Returns for each step the number of the last step that revises it, None without one."""
         revised: dict[int, int] = {}
         superseding = []
-        for one in reversed(self.steps):
-            superseding.append(revised.get(one.number))
-            if one.revises is not None:
-                revised.setdefault(one.revises, one.number)
+        for step in reversed(self.steps):
+            superseding.append(revised.get(step.number))
+            if step.revises is not None:
+                revised.setdefault(step.revises, step.number)
         return superseding[::-1]
 
     def add_sources(self, found: Iterable[Source]) -> None:
         """Adds sources whose address is new, while there is room."""
-        known = {one.url for one in self.sources}
-        for one in found:
-            if one.url not in known and len(self.sources) < MAX_SOURCES:
-                known.add(one.url)
-                self.sources.append(one)
+        urls = {source.url for source in self.sources}
+        for source in found:
+            if source.url not in urls and len(self.sources) < MAX_SOURCES:
+                urls.add(source.url)
+                self.sources.append(source)
 
     def add_gap(self, description: str, number: int) -> None:
         """Adds a gap unless it is known."""
-        if len(self.gaps) < MAX_GAPS and all(one.description != description for one in self.gaps):
+        if len(self.gaps) < MAX_GAPS and all(gap.description != description for gap in self.gaps):
             self.gaps.append(Gap(description, number))
 
     def add_failures(self, found: Iterable[Failed]) -> None:
@@ -158,11 +158,12 @@ class ResearchSession:
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
         """Returns the session of its JSON."""
-        values = {one.name: raw[one.name] for one in fields(cls) if one.name in raw}
+        values = {member.name: raw[member.name] for member in fields(cls) if member.name in raw}
         values["steps"] = [
-            ResearchStep(**{**one, "rejected": tuple(one["rejected"])}) for one in values["steps"]
+            ResearchStep(**{**step, "rejected": tuple(step["rejected"])})
+            for step in values["steps"]
         ]
-        values["gaps"] = [Gap(**one) for one in values["gaps"]]
-        values["sources"] = [Source(**one) for one in values["sources"]]
-        values["failures"] = [Failed(**one) for one in values["failures"]]
+        values["gaps"] = [Gap(**gap) for gap in values["gaps"]]
+        values["sources"] = [Source(**source) for source in values["sources"]]
+        values["failures"] = [Failed(**failure) for failure in values["failures"]]
         return cls(**values)

@@ -41,7 +41,7 @@ def record_step(
     if not id_:
         if number != 1:
             raise ArgumentError([_LOST])
-        _require_known(ResearchSession("", "", "", 0.0), arguments)
+        _require_steps(ResearchSession("", "", "", 0.0), arguments)
         goal = arguments.get("research_goal") or arguments["search_step"]
         id_ = sessions.create(printable(goal, LONGEST_LINE)).id
     warnings: list[str] = []
@@ -49,7 +49,7 @@ def record_step(
 
     def change(session: ResearchSession) -> None:
         warnings.clear()
-        _require_known(session, arguments)
+        _require_steps(session, arguments)
         if len(session.steps) >= MAX_STEPS:
             warnings.append(
                 f"the session has {MAX_STEPS} steps, which is the most; this one is not recorded: "
@@ -65,7 +65,7 @@ def record_step(
     return session, "; ".join(warnings)
 
 
-def _require_known(session: ResearchSession, arguments: Mapping[str, Any]) -> None:
+def _require_steps(session: ResearchSession, arguments: Mapping[str, Any]) -> None:
     faults = []
     revises, branch = arguments.get("revises_step"), arguments.get("branch_from_step")
     if arguments.get("is_revision") and revises is None:
@@ -86,7 +86,8 @@ def _step(arguments: Mapping[str, Any], number: int, now: str) -> ResearchStep:
         reasoning=printable_lines(arguments.get("reasoning", ""))[:LONGEST_TEXT],
         confidence=arguments.get("confidence", ""),
         rejected=tuple(
-            printable(one, LONGEST_LINE) for one in arguments.get("rejected_approaches", ())
+            printable(approach, LONGEST_LINE)
+            for approach in arguments.get("rejected_approaches", ())
         ),
         revises=arguments.get("revises_step"),
         branch=printable(arguments.get("branch_id", ""), 100),

@@ -119,20 +119,20 @@ def summary_of(session: ResearchSession) -> str:
 
 def _details(session: ResearchSession) -> dict[str, Any]:
     details: dict[str, Any] = {
-        "last_steps": [step_view(session, one) for one in session.steps[-LAST_STEPS:]]
+        "last_steps": [step_view(session, step) for step in session.steps[-LAST_STEPS:]]
     }
     if session.gaps:
         details["gaps"] = [
-            {"description": one.description, "found_in_step": one.found_in} for one in session.gaps
+            {"description": gap.description, "found_in_step": gap.found_in} for gap in session.gaps
         ]
     if session.sources:
         details["sources"] = [
             {
-                "url": one.url,
-                "title": one.title,
-                "relevance": one.relevance,
-                "found_in_step": one.found_in,
+                "url": source.url,
+                "title": source.title,
+                "relevance": source.relevance,
+                "found_in_step": source.found_in,
             }
-            for one in session.sources[-_SOURCES:]
+            for source in session.sources[-_SOURCES:]
         ]
     return details

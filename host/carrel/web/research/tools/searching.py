@@ -140,7 +140,7 @@ def academic_tool(
 
     def answer(arguments: Mapping[str, Any], call: Call) -> HostAnswer:
         payload, age = search.run(AcademicRequest.of(arguments), call)
-        sources = [_paper_source(one) for one in payload["papers"]]
+        sources = [_paper_source(paper) for paper in payload["papers"]]
         warning = recorder.record(
             arguments.get("session_id"), sources, (), {str(payload["source"]): True}
         )
@@ -190,8 +190,8 @@ def together_tool(
         came = search_and_read(request, search, pages, call)
         data = came.data
         sources = [
-            Source(one["url"], one["title"], kind=one.get("source_type", ""))
-            for one in data["sources"]
+            Source(source["url"], source["title"], kind=source.get("source_type", ""))
+            for source in data["sources"]
         ]
         counted = {came.found.provider: True} if came.found.provider else {}
         warning = recorder.record(arguments.get("session_id"), sources, came.failures, counted)

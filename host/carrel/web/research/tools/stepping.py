@@ -184,16 +184,16 @@ def _refined(
     outcomes: list[dict[str, Any]] = []
     sources: list[Source] = []
     counted: dict[str, bool] = {}
-    for query, one in zip(chosen, found, strict=True):
-        if isinstance(one, CarrelError):
-            outcomes.append({"query": query, "result_count": 0, "error": one.message})
+    for query, answer in zip(chosen, found, strict=True):
+        if isinstance(answer, CarrelError):
+            outcomes.append({"query": query, "result_count": 0, "error": answer.message})
             continue
         results = [
-            {"title": page.title, "url": page.url, "snippet": page.snippet} for page in one.pages
+            {"title": page.title, "url": page.url, "snippet": page.snippet} for page in answer.pages
         ]
         outcomes.append({"query": query, "result_count": len(results), "results": results})
-        sources += [Source(page.url, page.title) for page in one.pages]
-        counted[one.provider or "web"] = True
+        sources += [Source(page.url, page.title) for page in answer.pages]
+        counted[answer.provider or "web"] = True
     recorder.record(session.id, sources, (), counted)
     more: dict[str, Any] = {"refinement_results": outcomes}
     if len(queries) > RUN_QUERIES:
@@ -296,12 +296,12 @@ def export_link(data: Mapping[str, Any]) -> LinkOffer:
 
 def _links(session: ResearchSession, pages: Pages | None, call: Call) -> dict[str, LinkState]:
     """Returns whether each source leads to something. A failure leaves it unverified."""
-    urls = [one.url for one in session.sources]
+    urls = [source.url for source in session.sources]
     if pages is None:
         reason = 'no page may be read; to allow it: web.hosts = "public-web"'
         return {url: LinkState(None, None, reason) for url in urls}
     found = side_by_side(urls, pages.check, call, most=_LINKS_AT_ONCE, seconds=_LINK_SECONDS)
     return {
-        url: LinkState(None, None, one.message) if isinstance(one, CarrelError) else one
-        for url, one in zip(urls, found, strict=True)
+        url: LinkState(None, None, outcome.message) if isinstance(outcome, CarrelError) else outcome
+        for url, outcome in zip(urls, found, strict=True)
     }
