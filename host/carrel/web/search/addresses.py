@@ -69,7 +69,9 @@ def canonical_url(url: str) -> str | None:
     written = f"[{host}]" if ":" in host else host
     netloc = written if port in {None, default} else f"{written}:{port}"
     query = "&".join(
-        one for one in parts.query.split("&") if one and not _TRACKING.fullmatch(one.split("=")[0])
+        parameter
+        for parameter in parts.query.split("&")
+        if parameter and not _TRACKING.fullmatch(parameter.split("=")[0])
     )
     # A fragment that marks a text is how a reader came to the page.
     fragment = parts.fragment.partition(":~:")[0]
@@ -126,7 +128,7 @@ def _shown(label: str, *, latin_top: bool) -> str:
     if len(scripts) > 1 and not any(scripts <= together for together in _TOGETHER):
         return label
     foreign = [letter for letter in letters if letter.isalpha()]
-    if latin_top and "LATIN" not in scripts and all(one in _LOOKALIKES for one in foreign):
+    if latin_top and "LATIN" not in scripts and all(letter in _LOOKALIKES for letter in foreign):
         return label
     return letters
 

@@ -64,15 +64,15 @@ class SearchCache(Generic[T]):
         came = self._clock()
         with self._locked(key, call) as (pending, waited):
             if not call.refresh or waited:
-                known = self._get(key)
-                if known is not None and (not call.refresh or known[1] <= self._clock() - came):
-                    return known
+                cached = self._get(key)
+                if cached is not None and (not call.refresh or cached[1] <= self._clock() - came):
+                    return cached
             if waited and pending.failure is not None and pending.failure[0] >= came:
                 raise pending.failure[1]
             try:
                 answer = make()
             except CarrelError as error:
-                # What ended only this call says nothing to the others.
+                # A failure that ended only this call does not concern the others.
                 if not call.cancelled and call.remaining > 0:
                     pending.failure = self._clock(), error
                 raise

@@ -32,13 +32,13 @@ def claim_signal(claim: str, snippet: str) -> str:
     Of several with equally many the first; numbers count twice, because a claim with
     another number is another claim.
     """
-    wanted = _words(claim)
-    if not wanted:
+    claim_words = _words(claim)
+    if not claim_words:
         return ""
     best, most = "", 0
     for sentence in _BORDER.split(snippet):
-        shared = wanted & _words(sentence)
-        score = sum(2 if any(one.isdigit() for one in word) else 1 for word in shared)
+        shared = claim_words & _words(sentence)
+        score = sum(2 if any(character.isdigit() for character in word) else 1 for word in shared)
         if score > most:
             best, most = sentence.strip(), score
     return best

@@ -44,7 +44,7 @@ def clean_results(
         if url is None or same_page(url) in seen:
             continue
         host = host_of(url)
-        if hosts and not any(is_below(host, one) for one in hosts):
+        if hosts and not any(is_below(host, allowed) for allowed in hosts):
             continue
         title = clean_text(item["title"], _TITLE)
         snippet = clean_text(item["snippet"], _SNIPPET)

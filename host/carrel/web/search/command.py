@@ -47,14 +47,14 @@ def search_command(session: Session, words: tuple[str, ...], as_json: bool, **op
     Shows a list of results; the host of each is in the form in which to judge it. JSON output: the
     result of the tool web_search.
     """
-    given = {name: value for name, value in options.items() if value is not None}
+    provided = {name: value for name, value in options.items() if value is not None}
     config = session.config()
     if not config.web.search:
         raise ConfigError(
             ['web.search is not set; set it to providers, such as ["searxng", "duckduckgo"]']
         )
     with session.open(config) as host, Progress("search") as progress:
-        arguments = {"query": " ".join(words), **given}
+        arguments = {"query": " ".join(words), **provided}
         result = host.call("web_search", arguments, on_progress=progress.update)
     if as_json:
         write_json_text(result.text)
@@ -77,9 +77,9 @@ def _show(result: dict[str, Any]) -> None:
         _show_styled(result)
         return
     lines = []
-    for place, one in enumerate(result["results"], start=1):
-        lines += [f"{place}. {one['title']}", f"   {one['url']}"]
-        lines += [f"   {text}" for text in _texts(one)]
+    for number, hit in enumerate(result["results"], start=1):
+        lines += [f"{number}. {hit['title']}", f"   {hit['url']}"]
+        lines += [f"   {text}" for text in _texts(hit)]
     write_text("\n".join(lines) + "\n")
 
 
@@ -87,19 +87,19 @@ def _show_styled(result: dict[str, Any]) -> None:
     from carrel.cli.render import console, text
 
     out = console()
-    for place, one in enumerate(result["results"], start=1):
-        out.print(text(f"{place}. {one['title']}", "bold"))
-        out.print(text(f"   {one['display_link']}  {one['url']}", "dim"))
-        for line in _texts(one):
+    for number, hit in enumerate(result["results"], start=1):
+        out.print(text(f"{number}. {hit['title']}", "bold"))
+        out.print(text(f"   {hit['display_link']}  {hit['url']}", "dim"))
+        for line in _texts(hit):
             out.print(text(line))
         out.print()
 
 
-def _texts(one: dict[str, Any]) -> list[str]:
-    date = f"{one['published']}: " if "published" in one else ""
-    shown = one.get("claim_signal") or one["snippet"]
+def _texts(hit: dict[str, Any]) -> list[str]:
+    date = f"{hit['published']}: " if "published" in hit else ""
+    shown = hit.get("claim_signal") or hit["snippet"]
     lines = [f"{date}{shown}"] if date or shown else []
-    reputation = one.get("source_reputation")
+    reputation = hit.get("source_reputation")
     if reputation is not None and reputation["tier"] != "high":
         lines.append(f"[{reputation['tier']}] {reputation['basis']}")
     return lines
@@ -108,10 +108,10 @@ def _texts(one: dict[str, Any]) -> list[str]:
 def _explain(result: dict[str, Any]) -> None:
     hints = result["hints"]
     complain("carrel: nothing found")
-    for one in hints["suggested_actions"]:
-        if one["action"] == "remove_filter":
-            complain(f"  leave out --{one['filter'].replace('_', '-')}")
-        elif one["action"] == "try_different_provider":
-            complain(f"  ask another provider: --provider {' or '.join(one['providers'])}")
+    for action in hints["suggested_actions"]:
+        if action["action"] == "remove_filter":
+            complain(f"  leave out --{action['filter'].replace('_', '-')}")
+        elif action["action"] == "try_different_provider":
+            complain(f"  ask another provider: --provider {' or '.join(action['providers'])}")
         else:
             complain("  use fewer or more general words")

@@ -57,13 +57,13 @@ def read_lenses(folder: Path | None) -> dict[str, Lens]:
     """
     faults: list[str] = []
     lenses: dict[str, Lens] = {}
-    for place in (FOLDER, folder):
-        if place is None:
+    for directory in (FOLDER, folder):
+        if directory is None:
             continue
-        if not place.is_dir():
-            faults.append(f"web.lens_folder: {place} is no folder")
+        if not directory.is_dir():
+            faults.append(f"web.lens_folder: {directory} is no folder")
             continue
-        for path in sorted(place.glob("*.toml")):
+        for path in sorted(directory.glob("*.toml")):
             try:
                 lenses[path.stem] = _read_lens(path)
             except (OSError, ValueError) as fault:
@@ -81,8 +81,8 @@ def choose_lens(lenses: Mapping[str, Lens], name: str) -> Lens:
     """
     lens = lenses.get(name)
     if lens is None:
-        known = ", ".join(sorted(lenses))
-        raise ArgumentError([f"lens: there is no lens {name!r}; known: {known}"], tool=NAME)
+        names = ", ".join(sorted(lenses))
+        raise ArgumentError([f"lens: there is no lens {name!r}; known: {names}"], tool=NAME)
     return lens
 
 
@@ -98,7 +98,7 @@ def _read_lens(path: Path) -> Lens:
     hosts = raw.get("hosts")
     if not isinstance(hosts, list) or not 1 <= len(hosts) <= _MOST:
         raise ValueError(f"hosts: expected a list of 1 to {_MOST} hosts")
-    names = tuple(dict.fromkeys(_host(one) for one in hosts))
+    names = tuple(dict.fromkeys(_host(host) for host in hosts))
     about, engine = raw.get("about", ""), raw.get("cx")
     if not isinstance(about, str):
         raise ValueError("about: expected text")  # noqa: TRY004 -- the file is wrong

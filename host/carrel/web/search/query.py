@@ -74,11 +74,11 @@ def read_query(arguments: Mapping[str, Any]) -> SearchQuery:
     Raises:
         ArgumentError: with every fault.
     """
-    given = {name: value for name, value in arguments.items() if value is not None}
-    faults = validation_faults(_validator(), given)
+    provided = {name: value for name, value in arguments.items() if value is not None}
+    faults = validation_faults(_validator(), provided)
     if faults:
         raise ArgumentError(faults, tool=NAME)
-    texts = {name: _clean(value) for name, value in given.items() if isinstance(value, str)}
+    texts = {name: _clean(value) for name, value in provided.items() if isinstance(value, str)}
     checked: dict[str, Any] = {"safe": DEFAULT_SAFE, **{key: v for key, v in texts.items() if v}}
     if "query" not in checked:
         raise ArgumentError(["query: expected words"], tool=NAME)
@@ -97,9 +97,9 @@ def read_query(arguments: Mapping[str, Any]) -> SearchQuery:
         checked["site"] = host
     if faults:
         raise ArgumentError(faults, tool=NAME)
-    asked = int(given.get("num_results", DEFAULT_RESULTS))
-    checked["num_results"] = min(max(asked, 1), MAX_RESULTS)
-    return SearchQuery(checked, asked if asked != checked["num_results"] else None)
+    requested = int(provided.get("num_results", DEFAULT_RESULTS))
+    checked["num_results"] = min(max(requested, 1), MAX_RESULTS)
+    return SearchQuery(checked, requested if requested != checked["num_results"] else None)
 
 
 def _clean(text: str) -> str:

@@ -22,10 +22,10 @@ def reputation_of(host: str) -> Reputation | None:
     Args:
         host: in punycode.
     """
-    known = data_set()
+    reputations = data_set()
     labels = host.split(".")
     for start in range(len(labels)):
-        found = known.get(".".join(labels[start:]))
+        found = reputations.get(".".join(labels[start:]))
         if found is not None:
             return found
     return None

@@ -127,7 +127,7 @@ class Hints:
         return {
             "reason": self.reason,
             "filters_applied": dict(self.filters),
-            "suggested_actions": [one.to_json() for one in self.actions],
+            "suggested_actions": [action.to_json() for action in self.actions],
             "epistemic_warning": self.warning,
         }
 
@@ -179,10 +179,10 @@ class SearchResults:
     def to_json(self) -> dict[str, Any]:
         """Returns the result of the tool `web_search`."""
         payload: dict[str, Any] = {
-            "urls": [one.url for one in self.results],
+            "urls": [result.url for result in self.results],
             "query": self.query,
             "result_count": len(self.results),
-            "results": [one.to_json() for one in self.results],
+            "results": [result.to_json() for result in self.results],
             "trust": TRUST,
         }
         if self.requested is not None:

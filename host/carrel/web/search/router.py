@@ -121,7 +121,11 @@ class Router:
     def usable(self) -> list[str]:
         """Returns the providers that are configured and healthy, the preferred one first."""
         found = find_providers(self._plugins, self._config)
-        return [one.name for one in found if one.remedy is None and not self._circuit(one).wait]
+        return [
+            provider.name
+            for provider in found
+            if provider.remedy is None and not self._circuit(provider).wait
+        ]
 
     def require_known(self, name: str) -> None:
         """Requires that a forced provider is one that the operator named.
@@ -165,10 +169,10 @@ class Router:
         forced = query.get("provider")
         found = find_providers(self._plugins, self._config)
         if forced is not None:
-            return [one for one in found if one.name == forced]
+            return [provider for provider in found if provider.name == forced]
         if lens is not None and lens.engine is not None:
             # An engine of its own for the lens is asked directly.
-            found.sort(key=lambda one: one.plugin != GOOGLE)
+            found.sort(key=lambda provider: provider.plugin != GOOGLE)
         return found
 
     def _try(self, provider: Provider, run: _Run) -> ProviderAnswer | None:
@@ -274,21 +278,21 @@ _MEANINGS: Final[Mapping[str, _Meaning]] = {
 
 def _no_answer(run: _Run, usable: Sequence[str], *, forced: bool) -> SourceError:
     """Returns the error of a search that no provider answered."""
-    worst = min(run.attempts, key=lambda one: _ORDER.index(one.kind))
+    worst = min(run.attempts, key=lambda attempt: _ORDER.index(attempt.kind))
     meaning = _MEANINGS[worst.kind]
-    others = [name for name in usable if name not in run.asked]
-    failures = "; ".join(f"{one.provider}: {one.message}" for one in run.attempts)
+    alternatives = [name for name in usable if name not in run.asked]
+    failures = "; ".join(f"{attempt.provider}: {attempt.message}" for attempt in run.attempts)
     advice = ""
     if worst.kind == "rate_limited":
         advice = f"; wait {worst.seconds or _PAUSE:.0f} s"
-    if forced and others:
-        advice += f"; or use another provider: {', '.join(others)}"
+    if forced and alternatives:
+        advice += f"; or use another provider: {', '.join(alternatives)}"
     extra: dict[str, Any] = {
         "kind": meaning.kind,
-        "attempts": [one.to_json() for one in run.attempts],
+        "attempts": [attempt.to_json() for attempt in run.attempts],
     }
-    if others:
-        extra["alternatives"] = others
+    if alternatives:
+        extra["alternatives"] = alternatives
     if worst.kind in {"rate_limited", "circuit_open"}:
         extra["retry_after_seconds"] = worst.seconds or _PAUSE
     return SourceError(

@@ -93,33 +93,33 @@ class WebSearcher:
     def search(self, query: str, *, call: Call | None = None, **arguments: Any) -> SearchResults:
         """See `Searcher`."""
         started = self._clock()
-        asked = read_query({"query": query, **arguments})
-        provider, lens_name = asked.get("provider"), asked.get("lens")
+        parsed = read_query({"query": query, **arguments})
+        provider, lens_name = parsed.get("provider"), parsed.get("lens")
         if provider is not None:
             self._router.require_known(provider)
         lens = None if lens_name is None else choose_lens(self._lenses, lens_name)
         whole = call or Call(HOST, NAME, self.limits)
         (found, routing), age = self._cache.get_or_make(
-            asked.key, lambda: self._router.run(asked, lens, whole), whole
+            parsed.key, lambda: self._router.run(parsed, lens, whole), whole
         )
         routing = replace(routing, latency=self._clock() - started)
-        hosts = [] if found.order.engine else wanted_hosts(asked, lens)
+        hosts = [] if found.order.engine else wanted_hosts(parsed, lens)
         results = clean_results(
             found.results,
-            count=asked.count,
+            count=parsed.count,
             hosts=hosts,
-            excluded=asked.get("exclude_terms"),
-            claim=asked.get("claim"),
+            excluded=parsed.get("exclude_terms"),
+            claim=parsed.get("claim"),
         )
         hints = None
         if not results:
-            hints = explain_nothing(asked, routing.attempted, self._router.usable())
+            hints = explain_nothing(parsed, routing.attempted, self._router.usable())
         return SearchResults(
-            asked.text,
+            parsed.text,
             results,
             routing,
             hints,
-            asked.requested,
+            parsed.requested,
             cached=age is not None,
             age=age or 0.0,
         )
