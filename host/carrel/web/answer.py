@@ -61,13 +61,15 @@ def page_answer(page: ReadPage, arguments: Mapping[str, Any], *, cached: bool) -
 
 
 def _about(page: ReadPage, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what the page says of itself, without what addresses a model, and what is known."""
+    """Returns the page's own facts, without those that address a model, and what is known of it."""
     metadata, structured = page_metadata(document), structured_data(document)
     left_out = 0
     for statements in structured.values():
-        kept = [one for one in statements if not addresses_model(one["value"])]
-        left_out += len(statements) - len(kept)
-        statements[:] = kept
+        remaining = [
+            statement for statement in statements if not addresses_model(statement["value"])
+        ]
+        left_out += len(statements) - len(remaining)
+        statements[:] = remaining
     members = {
         "metadata": metadata,
         "structured_data": {name: value for name, value in structured.items() if value},
@@ -83,13 +85,13 @@ def _about(page: ReadPage, document: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read(page: ReadPage, arguments: Mapping[str, Any]) -> dict[str, Any]:
     assert page.document is not None, "a source has its own answer"
-    wanted = {name: arguments[name] for name in ("section", "from") if name in arguments}
-    wanted["max_chars"] = arguments.get("max_length", DEFAULT_LENGTH)
+    options = {name: arguments[name] for name in ("section", "from") if name in arguments}
+    options["max_chars"] = arguments.get("max_length", DEFAULT_LENGTH)
     if arguments.get("mode") == "preview":
-        wanted["max_chars"] = PREVIEW_LENGTH
-        if "section" not in wanted:
-            wanted.setdefault("from", 0)
-    return read_answer(page.document, wanted)
+        options["max_chars"] = PREVIEW_LENGTH
+        if "section" not in options:
+            options.setdefault("from", 0)
+    return read_answer(page.document, options)
 
 
 def _source(page: ReadPage, arguments: Mapping[str, Any]) -> dict[str, Any]:

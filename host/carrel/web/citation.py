@@ -49,7 +49,7 @@ def cite_page(document: Mapping[str, Any], url: str, accessed: date) -> dict[str
     """
     facts = page_metadata(document)
     cited = _Cited(
-        [one for one in document.get("authors", ()) if shown_name(one)],
+        [person for person in document.get("authors", ()) if shown_name(person)],
         str(facts.get("title") or url),
         str(facts.get("site") or urlsplit(url).hostname or ""),
         [int(part) for part in str(facts.get("published", "")).split("-") if part],
@@ -65,7 +65,7 @@ def cite_page(document: Mapping[str, Any], url: str, accessed: date) -> dict[str
 
 
 def _apa(cited: _Cited) -> str:
-    names = [_apa_name(one) for one in cited.people]
+    names = [_apa_name(person) for person in cited.people]
     if len(names) > _APA_AUTHORS:
         joined = ", ".join(names[: _APA_AUTHORS - 1]) + f", … {names[-1]}"
     elif len(names) > 1:
@@ -76,7 +76,7 @@ def _apa(cited: _Cited) -> str:
     elements = [joined, day, cited.title] if joined else [cited.title, day]
     if joined != cited.site:
         elements.append(cited.site)
-    return " ".join(_ended(one) for one in elements if one) + f" {cited.url}"
+    return " ".join(_ended(element) for element in elements if element) + f" {cited.url}"
 
 
 def _mla(cited: _Cited) -> str:
@@ -85,19 +85,19 @@ def _mla(cited: _Cited) -> str:
     joined = f"{names[0]}, et al." if len(names) > _MLA_AUTHORS else ", and ".join(names)
     day = _day(cited.parts, month_first=False) if cited.parts else ""
     today = _day([accessed.year, accessed.month, accessed.day], month_first=False)
-    place = ", ".join(one for one in (cited.site, day, cited.url) if one)
-    elements = [_ended(joined) if joined else "", f"“{_ended(cited.title)}”", _ended(place)]
-    return " ".join(one for one in (*elements, f"Accessed {today}.") if one)
+    container = ", ".join(part for part in (cited.site, day, cited.url) if part)
+    elements = [_ended(joined) if joined else "", f"“{_ended(cited.title)}”", _ended(container)]
+    return " ".join(element for element in (*elements, f"Accessed {today}.") if element)
 
 
 def _item(cited: _Cited) -> dict[str, Any]:
     author = []
-    for one in cited.people:
-        if one.get("family"):
-            names = {name: one[name] for name in ("family", "given") if one.get(name)}
+    for person in cited.people:
+        if person.get("family"):
+            names = {name: person[name] for name in ("family", "given") if person.get(name)}
             author.append({name: printable(str(value), 200) for name, value in names.items()})
         else:
-            author.append({"literal": shown_name(one)})
+            author.append({"literal": shown_name(person)})
     accessed = cited.accessed
     item: dict[str, Any] = {
         "id": (urlsplit(cited.url).hostname or "page").replace(".", "-"),

@@ -49,9 +49,9 @@ def read_command(  # noqa: PLR0917 - click passes options by name
     On a terminal headings and tables are shown as such, in a pipe the Markdown comes as it is. JSON
     output: the result of the tool web_read, the outline first if the page is long.
     """
-    given = {"section": section, "from": start, "max_length": max_chars}
+    options = {"section": section, "from": start, "max_length": max_chars}
     arguments: dict[str, Any] = {"url": url, "format": text_format}
-    arguments |= {name: value for name, value in given.items() if value is not None}
+    arguments |= {name: value for name, value in options.items() if value is not None}
     if raw:
         arguments["mode"] = "raw"
     if not as_json:

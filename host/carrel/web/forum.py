@@ -67,7 +67,9 @@ def _of_plugin(stated: Mapping[str, Any]) -> dict[str, Any] | None:
 def _of_page(document: Mapping[str, Any], url: str) -> dict[str, Any] | None:
     """Returns what a page's JSON-LD states by schema.org's `interactionStatistic`."""
     statements = [
-        one for one in document.get("metadata", ()) if _KINDS.match(str(one.get("from", "")))
+        statement
+        for statement in document.get("metadata", ())
+        if _KINDS.match(str(statement.get("from", "")))
     ]
     if not statements:
         return None
@@ -77,7 +79,7 @@ def _of_page(document: Mapping[str, Any], url: str) -> dict[str, Any] | None:
     date = published(document)
     if date:
         found["date_published"] = date
-    authors = [name for one in document.get("authors", ()) if (name := shown_name(one))]
+    authors = [name for author in document.get("authors", ()) if (name := shown_name(author))]
     if authors:
         found["author_name"] = authors[0]
     return found
@@ -87,9 +89,9 @@ def _counts(statements: list[Mapping[str, Any]]) -> dict[str, int]:
     """Returns votes and comments: of a post itself, not of its comments."""
     counts: dict[str, int] = {}
     kind = ""
-    for one in statements:
-        place, value = str(one["from"]).lower(), str(one.get("value", ""))
-        depth, name = place.count("."), place.rsplit(".", 1)[-1]
+    for statement in statements:
+        path, value = str(statement["from"]).lower(), str(statement.get("value", ""))
+        depth, name = path.count("."), path.rsplit(".", 1)[-1]
         if name == "interactiontype":
             kind = value.rsplit("/", 1)[-1].lower()
         elif not (value.isascii() and value.isdigit()):

@@ -41,8 +41,8 @@ class _Pattern(NamedTuple):
 def _patterns() -> tuple[_Pattern, ...]:
     data = tomllib.loads(files(__package__).joinpath("injections.toml").read_text("utf-8"))
     return tuple(
-        _Pattern(one["kind"], tuple(one["words"]), re.compile(one["regex"]))
-        for one in data["pattern"]
+        _Pattern(entry["kind"], tuple(entry["words"]), re.compile(entry["regex"]))
+        for entry in data["pattern"]
     )
 
 

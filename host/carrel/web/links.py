@@ -55,8 +55,8 @@ def page_links(document: Mapping[str, Any], url: str, *, wanted: bool) -> dict[s
     hosts: Counter[str] = Counter()
     links: list[dict[str, Any]] = []
     suspect: list[dict[str, Any]] = []
-    for one in document.get("links", ())[:_MOST]:
-        link = _link(one, url)
+    for raw in document.get("links", ())[:_MOST]:
+        link = _link(raw, url)
         if link is None:
             continue
         hosts[link["host"]] += 1
@@ -74,8 +74,8 @@ def page_links(document: Mapping[str, Any], url: str, *, wanted: bool) -> dict[s
     return {name: value for name, value in members.items() if value}
 
 
-def _link(one: Mapping[str, Any], url: str) -> dict[str, Any] | None:
-    href = "".join(str(one.get("href", "")).split())
+def _link(raw: Mapping[str, Any], url: str) -> dict[str, Any] | None:
+    href = "".join(str(raw.get("href", "")).split())
     try:
         address = urljoin(url, href)
         parts = urlsplit(address)
@@ -87,7 +87,7 @@ def _link(one: Mapping[str, Any], url: str) -> dict[str, Any] | None:
         return None
     if parts.scheme in {"mailto", "tel"}:
         host = parts.path.rpartition("@")[2].partition("?")[0] or parts.scheme
-    text = printable(str(one.get("text", "")), 200)
+    text = printable(str(raw.get("text", "")), 200)
     ascii_host, notes = shown_host(host)
     if parts.username is not None:
         notes.append("user_name_before_host")
@@ -134,18 +134,18 @@ def named_host(text: str) -> str | None:
     return shown_host(host)[0]
 
 
-def _is_same_site(one: str, other: str) -> bool:
+def _is_same_site(a: str, b: str) -> bool:
     """Whether two hosts have a name in common that one of them is below."""
-    one, other = one.removeprefix("www."), other.removeprefix("www.")
-    if one == other or one.endswith(f".{other}") or other.endswith(f".{one}"):
+    a, b = a.removeprefix("www."), b.removeprefix("www.")
+    if a == b or a.endswith(f".{b}") or b.endswith(f".{a}"):
         return True
     # Neighbours below a common name of three labels, such as a.example.co.uk; two are too few
     # where the second is a public suffix.
     common = [
-        left for left, right in zip(_reversed(one), _reversed(other), strict=False) if left == right
+        left for left, right in zip(_reversed(a), _reversed(b), strict=False) if left == right
     ]
     labels = 2 if len(common) > 1 and len(common[1]) > 3 else 3
-    return _reversed(one)[:labels] == _reversed(other)[:labels]
+    return _reversed(a)[:labels] == _reversed(b)[:labels]
 
 
 def _reversed(host: str) -> list[str]:
@@ -167,14 +167,14 @@ def _encoded(label: str) -> str:
     try:
         return "xn--" + label.encode("punycode").decode("ascii")
     except UnicodeError:
-        return "".join(one if one.isascii() else "?" for one in label)
+        return "".join(character if character.isascii() else "?" for character in label)
 
 
 def _scripts(label: str) -> Iterator[str]:
-    for one in label:
-        if one.isalpha():
+    for character in label:
+        if character.isalpha():
             # The first word of a character's name is its script: LATIN, CYRILLIC, CJK.
-            yield unicodedata.name(one, "UNKNOWN").partition(" ")[0]
+            yield unicodedata.name(character, "UNKNOWN").partition(" ")[0]
 
 
 _JAPANESE: Final = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"})
@@ -195,7 +195,7 @@ _ALIKE: Final = frozenset("аеорсухіјѕһԁԛԝьгпмквтнɡαιο�
 def _imitates(labels: list[str]) -> bool:
     """Whether a label has only letters that look like Latin ones."""
     for label in labels[:-1]:
-        letters = [one for one in label if one.isalpha()]
-        if letters and not label.isascii() and all(one in _ALIKE for one in letters):
+        letters = [letter for letter in label if letter.isalpha()]
+        if letters and not label.isascii() and all(letter in _ALIKE for letter in letters):
             return True
     return False

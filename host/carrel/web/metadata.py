@@ -25,7 +25,7 @@ def page_metadata(document: Mapping[str, Any]) -> dict[str, Any]:
     stated = document.get("metadata", ())
     facts = {
         "title": document.get("title"),
-        "authors": [name for one in document.get("authors", ()) if (name := shown_name(one))],
+        "authors": [name for author in document.get("authors", ()) if (name := shown_name(author))],
         "published": published(document),
         "site": _first(stated, _SITES),
         "description": _first(stated, ("description",)),
@@ -41,12 +41,12 @@ def page_metadata(document: Mapping[str, Any]) -> dict[str, Any]:
 def structured_data(document: Mapping[str, Any]) -> dict[str, list[dict[str, str]]]:
     """Returns the machine-readable statements by where they are: `json_ld`, `open_graph`…"""
     found: dict[str, list[dict[str, str]]] = {}
-    for one in document.get("metadata", ()):
-        statements = found.setdefault(_origin(str(one.get("from", ""))), [])
+    for statement in document.get("metadata", ()):
+        statements = found.setdefault(_origin(str(statement.get("from", ""))), [])
         if len(statements) < _MOST:
             statements.append({
-                "name": printable(str(one.get("name", "")), 100),
-                "value": printable(str(one.get("value", "")), _LONGEST),
+                "name": printable(str(statement.get("name", "")), 100),
+                "value": printable(str(statement.get("value", "")), _LONGEST),
             })  # fmt: skip
     return found
 
@@ -54,8 +54,12 @@ def structured_data(document: Mapping[str, Any]) -> dict[str, list[dict[str, str
 def published(document: Mapping[str, Any]) -> str | None:
     """Returns the date of publication as `YYYY`, `YYYY-MM` or `YYYY-MM-DD`."""
     for name in _DATES:
-        for one in document.get("metadata", ()):
-            found = _DATE.match(str(one.get("value", ""))) if one.get("name") == name else None
+        for statement in document.get("metadata", ()):
+            found = (
+                _DATE.match(str(statement.get("value", "")))
+                if statement.get("name") == name
+                else None
+            )
             if found is not None:
                 parts = [part.zfill(2) for part in found.groups() if part]
                 months = [1 <= int(part) <= most for part, most in zip(parts[1:], (12, 31))]  # noqa: B905 - fewer parts
@@ -66,26 +70,26 @@ def published(document: Mapping[str, Any]) -> str | None:
 def shown_name(person: Mapping[str, Any]) -> str:
     """Returns a person's or an organisation's name in one line."""
     names = [person.get("given"), person.get("family")]
-    name = str(person.get("literal") or " ".join(str(one) for one in names if one))
+    name = str(person.get("literal") or " ".join(str(part) for part in names if part))
     return printable(" ".join(name.split()), 200)
 
 
 def _first(stated: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str | None:
     for name in names:
-        for one in stated:
-            if one.get("name") == name and one.get("value"):
-                return " ".join(str(one["value"]).split())
+        for statement in stated:
+            if statement.get("name") == name and statement.get("value"):
+                return " ".join(str(statement["value"]).split())
     return None
 
 
-def _origin(place: str) -> str:
-    """Returns the vocabulary of a statement by the place that states it."""
-    place = place.lower()
-    if place.startswith("json-ld") or "ld+json" in place:
+def _origin(source: str) -> str:
+    """Returns the vocabulary of a statement by its source."""
+    source = source.lower()
+    if source.startswith("json-ld") or "ld+json" in source:
         return "json_ld"
-    if place.startswith(("microdata", "rdfa")):
+    if source.startswith(("microdata", "rdfa")):
         return "microdata"
-    tag = place.removeprefix("meta ")
+    tag = source.removeprefix("meta ")
     if tag.startswith("citation_"):
         return "citation"
     if tag.startswith(("og:", "article:", "twitter:", "book:", "profile:")):

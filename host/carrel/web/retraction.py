@@ -69,7 +69,7 @@ class RetractionNotices:
             return RetractionStatus(warning=f"retractions were not looked up: {error.message}")
         [item] = result.items
         if item.work is None:
-            problem = next((one.problem for one in item.steps if one.problem is not None), None)
+            problem = next((step.problem for step in item.steps if step.problem is not None), None)
             if problem is None:
                 return RetractionStatus()
             return RetractionStatus(warning=f"retractions were not looked up: {problem.message}")
@@ -78,10 +78,10 @@ class RetractionNotices:
 
 def _gravest(notices: tuple[Update, ...]) -> dict[str, Any] | None:
     for kind, label in _KINDS:
-        for one in notices:
-            if one.type.lower().replace("-", "_").replace(" ", "_") != kind:
+        for notice in notices:
+            if notice.type.lower().replace("-", "_").replace(" ", "_") != kind:
                 continue
             status: dict[str, Any] = {"retracted": kind in RETRACTIONS, "kind": label}
-            more = {"date": one.date, "notice_doi": one.doi, "source": one.source}
+            more = {"date": notice.date, "notice_doi": notice.doi, "source": notice.source}
             return status | {name: value for name, value in more.items() if value}
     return None

@@ -75,15 +75,15 @@ def extend_tools(tools: Sequence[HostTool], config: Config) -> list[HostTool]:
     """Returns the tools of all features, see `carrel.tools.feature`: where the toolset `web` is on,
     `paper_citation_graph` records what it finds in the session that a call names.
     """
-    if not is_on(config) or not any(one.spec.name == _GRAPH for one in tools):
+    if not is_on(config) or not any(tool.spec.name == _GRAPH for tool in tools):
         return list(tools)
     from .research.recording import RecordedTool, SessionRecorder
     from .research.sessions import open_sessions
 
     recorder = SessionRecorder(open_sessions(config))
     return [
-        RecordedTool(one, recorder, graph_sources, _GRAPH) if one.spec.name == _GRAPH else one
-        for one in tools
+        RecordedTool(tool, recorder, graph_sources, _GRAPH) if tool.spec.name == _GRAPH else tool
+        for tool in tools
     ]
 
 
@@ -101,7 +101,7 @@ def found_sources(_arguments: Mapping[str, Any], result: Mapping[str, Any]) -> l
     """Returns the sources that a result of `web_search` names, for a session of research."""
     from .research.sessions.session import Source
 
-    return [Source(str(one["url"]), str(one["title"])) for one in result["results"]]
+    return [Source(str(page["url"]), str(page["title"])) for page in result["results"]]
 
 
 def graph_sources(_arguments: Mapping[str, Any], result: Mapping[str, Any]) -> list[Source]:
@@ -109,9 +109,9 @@ def graph_sources(_arguments: Mapping[str, Any], result: Mapping[str, Any]) -> l
     from .research.sessions.session import Source
 
     return [
-        Source(str(one["url"]), str(one.get("title", "")))
-        for one in result.get("nodes", ())
-        if "url" in one
+        Source(str(node["url"]), str(node.get("title", "")))
+        for node in result.get("nodes", ())
+        if "url" in node
     ]
 
 

@@ -25,7 +25,7 @@ _WALLS: Final = {
 def needs_browser(read: ReadDocument) -> bool:
     """Whether a page has no text, and scripts that may write one."""
     return read.document.get("kind") == "empty" and any(
-        one.get("code") == "needs_browser" for one in read.document.get("warnings", ())
+        warning.get("code") == "needs_browser" for warning in read.document.get("warnings", ())
     )
 
 

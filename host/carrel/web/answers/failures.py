@@ -163,13 +163,13 @@ def web_failure(error: CarrelError) -> WebFailure:
 
 def gravest(failures: Iterable[WebFailure]) -> WebFailure | None:
     """Returns the failure to report when several providers failed; None without failures."""
-    return min(failures, key=lambda one: KINDS.index(one.kind), default=None)
+    return min(failures, key=lambda failure: KINDS.index(failure.kind), default=None)
 
 
 def _kind(error: CarrelError, details: Mapping[str, Any]) -> Kind:
-    for known in KINDS:
-        if details.get("kind") == known:
-            return known
+    for kind in KINDS:
+        if details.get("kind") == kind:
+            return kind
     if isinstance(error, ArgumentError):
         return "validation"
     if isinstance(error, DeadlineExceeded):

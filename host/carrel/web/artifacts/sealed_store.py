@@ -90,7 +90,7 @@ class SealedStore:
     def ids(self) -> list[str]:
         """Returns the ids of the current principal's values. Raises as `get`."""
         prefix = _name("")
-        return [one.removeprefix(prefix) for one in self._both()[0].keys(prefix)]
+        return [key.removeprefix(prefix) for key in self._both()[0].keys(prefix)]
 
     def close(self) -> None:
         """Closes the store."""

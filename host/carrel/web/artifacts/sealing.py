@@ -91,9 +91,9 @@ def _made(path: Path) -> bytes:
     """Writes a new key, unless another process has done so meanwhile."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path.with_name(path.name + ".lock")):
-        known = _read(path)
-        if known is not None:
-            return known
+        existing = _read(path)
+        if existing is not None:
+            return existing
         key = os.urandom(_KEY_BYTES)
         temporary = path.with_name(f"{path.name}.{os.getpid()}")
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY)

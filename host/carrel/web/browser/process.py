@@ -175,6 +175,8 @@ class BrowserProcess:
 
 def _environment(profile: Path) -> dict[str, str]:
     """Returns the variables of the browser: no secrets, no proxies, no home of a person."""
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
-    places = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "TMPDIR")
-    return {**kept, **dict.fromkeys(places, str(profile))}
+    inherited = {
+        name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ
+    }
+    directories = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "TMPDIR")
+    return {**inherited, **dict.fromkeys(directories, str(profile))}

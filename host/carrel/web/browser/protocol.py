@@ -109,10 +109,10 @@ class Protocol:
     def _read(self, end: float) -> Message | None:
         """Returns the next message; None if there is none before `end`."""
         while True:
-            place = self._rest.find(b"\0")
-            if place >= 0:
-                text = bytes(self._rest[:place])
-                del self._rest[: place + 1]
+            index = self._rest.find(b"\0")
+            if index >= 0:
+                text = bytes(self._rest[:index])
+                del self._rest[: index + 1]
                 try:
                     message = json.loads(text)
                 except ValueError as fault:

@@ -60,7 +60,7 @@ class PageClass:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Entry:
     """An entry of the lists."""
 
     kind: str
@@ -69,15 +69,15 @@ class _Known:
 
 
 @lru_cache(maxsize=1)
-def _data() -> tuple[dict[str, _Known], list[tuple[re.Pattern[str], _Known]], dict[str, str]]:
+def _data() -> tuple[dict[str, _Entry], list[tuple[re.Pattern[str], _Entry]], dict[str, str]]:
     data = tomllib.loads(files(__package__).joinpath("sources.toml").read_text("utf-8"))
-    hosts: dict[str, _Known] = {}
+    hosts: dict[str, _Entry] = {}
     for group in data["group"]:
-        known = _Known(group["kind"], group["category"], group.get("authority"))
-        hosts |= dict.fromkeys(group["hosts"], known)
+        entry = _Entry(group["kind"], group["category"], group.get("authority"))
+        hosts |= dict.fromkeys(group["hosts"], entry)
     names = [
-        (re.compile(one["pattern"]), _Known(one["kind"], one["category"], one.get("authority")))
-        for one in data["name"]
+        (re.compile(row["pattern"]), _Entry(row["kind"], row["category"], row.get("authority")))
+        for row in data["name"]
     ]
     return hosts, names, data["authority"]
 
@@ -93,32 +93,32 @@ def classify(url: str, document: Mapping[str, Any], *, is_scholarly: bool = Fals
     hosts, names, bands = _data()
     parts = urlsplit(url)
     host, path = parts.hostname or "", parts.path
-    known = _listed(hosts, host, path) or _named(names, host)
+    entry = _listed(hosts, host, path) or _named(names, host)
     stated = _stated(document)
-    kind = known.kind if known is not None else "unknown"
-    if is_scholarly or (stated == "peer_reviewed" and (known is None or _may_publish(known))):
+    kind = entry.kind if entry is not None else "unknown"
+    if is_scholarly or (stated == "peer_reviewed" and (entry is None or _may_publish(entry))):
         kind = "peer_reviewed"
-    elif kind == "unknown" and known is None:
+    elif kind == "unknown" and entry is None:
         kind = stated or ("official_docs" if _is_docs(path, document) else "unknown")
-    category = known.category if known is not None else "general"
+    category = entry.category if entry is not None else "general"
     if kind == "peer_reviewed" and category == "general":
         category = "academic"
     if kind == "official_docs" and category == "general":
         category = "technical"
     authority = bands[kind]
-    if known is not None and known.authority is not None and kind == known.kind:
-        authority = known.authority
+    if entry is not None and entry.authority is not None and kind == entry.kind:
+        authority = entry.authority
     return PageClass(kind, authority, category)
 
 
-def _may_publish(known: _Known) -> bool:
+def _may_publish(entry: _Entry) -> bool:
     """Whether pages of such a site may be articles of journals: not posts, not news."""
-    return known.kind in {"peer_reviewed", "government"} or (
-        known.kind == "unknown" and known.authority is None
+    return entry.kind in {"peer_reviewed", "government"} or (
+        entry.kind == "unknown" and entry.authority is None
     )
 
 
-def _listed(hosts: Mapping[str, _Known], host: str, path: str) -> _Known | None:
+def _listed(hosts: Mapping[str, _Entry], host: str, path: str) -> _Entry | None:
     labels = host.split(".")
     first = path.split("/")[1] if "/" in path else ""
     for start in range(len(labels) - 1):
@@ -129,8 +129,8 @@ def _listed(hosts: Mapping[str, _Known], host: str, path: str) -> _Known | None:
     return None
 
 
-def _named(names: list[tuple[re.Pattern[str], _Known]], host: str) -> _Known | None:
-    return next((known for pattern, known in names if pattern.fullmatch(host)), None)
+def _named(names: list[tuple[re.Pattern[str], _Entry]], host: str) -> _Entry | None:
+    return next((entry for pattern, entry in names if pattern.fullmatch(host)), None)
 
 
 def _stated(document: Mapping[str, Any]) -> str | None:
@@ -138,17 +138,17 @@ def _stated(document: Mapping[str, Any]) -> str | None:
     if document.get("kind") == "forum":
         return "forum"
     statements = document.get("metadata", ())
-    tags = {str(one.get("from", "")).lower() for one in statements}
+    tags = {str(statement.get("from", "")).lower() for statement in statements}
     if {"meta citation_journal_title", "meta citation_issn"} & tags:
         return "peer_reviewed"
-    for one in statements:
-        if one.get("name") == "generator":
-            program = str(one.get("value", "")).lower()
+    for statement in statements:
+        if statement.get("name") == "generator":
+            program = str(statement.get("value", "")).lower()
             for name, kind in _GENERATORS:
                 if program.startswith(name):
                     return kind
-    for place in sorted(tags):
-        found = _TYPE.match(place)
+    for tag in sorted(tags):
+        found = _TYPE.match(tag)
         if found is not None and found[1] in _TYPES:
             return _TYPES[found[1]]
     return None

@@ -122,7 +122,7 @@ class SiteReader:
                     plain=plain,
                 )
                 return SitePage(document, is_scholarly=route.name != "arxiv")
-            problem = next((one.problem for one in item.steps if one.problem is not None), None)
+            problem = next((step.problem for step in item.steps if step.problem is not None), None)
             if sources is not None and problem is not None and problem.code != "not_found":
                 raise SourceError(
                     problem.code,

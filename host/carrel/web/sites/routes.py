@@ -38,7 +38,7 @@ class Route:
 @lru_cache(maxsize=1)
 def _routes() -> tuple[tuple[re.Pattern[str], dict[str, Any]], ...]:
     data = tomllib.loads(files(__package__).joinpath("routes.toml").read_text("utf-8"))
-    return tuple((re.compile(rf"https://{one['url']}"), one) for one in data["route"])
+    return tuple((re.compile(rf"https://{entry['url']}"), entry) for entry in data["route"])
 
 
 def find_route(url: str) -> Route | None:
@@ -49,17 +49,19 @@ def find_route(url: str) -> Route | None:
     """
     if len(url) > _LONGEST:
         return None
-    for pattern, one in _routes():
+    for pattern, entry in _routes():
         found = pattern.fullmatch(url)
         if found is not None:
             inner = found.groupdict().get("inner")
-            return _route(one, found["id"] + (f"/{inner}" if inner else ""))
+            return _route(entry, found["id"] + (f"/{inner}" if inner else ""))
     return None
 
 
-def _route(one: dict[str, Any], identifier: str) -> Route:
-    if one["reader"] == "plugin":
-        value = int(identifier) if one.get("number") else identifier
-        return Route(one["name"], "plugin", one["plugin"], one["tool"], ((one["argument"], value),))
-    reference = one.get("prefix", "") + unquote(identifier)
-    return Route(one["name"], one["reader"], one["plugin"], reference=reference)
+def _route(entry: dict[str, Any], identifier: str) -> Route:
+    if entry["reader"] == "plugin":
+        value = int(identifier) if entry.get("number") else identifier
+        return Route(
+            entry["name"], "plugin", entry["plugin"], entry["tool"], ((entry["argument"], value),)
+        )
+    reference = entry.get("prefix", "") + unquote(identifier)
+    return Route(entry["name"], entry["reader"], entry["plugin"], reference=reference)

@@ -23,7 +23,7 @@ def record_document(work: Work, source: str) -> dict[str, Any]:
     document: dict[str, Any] = {
         "kind": "record",
         "title": work.title,
-        "authors": [_person(one) for one in work.authors],
+        "authors": [_person(author) for author in work.authors],
         "language": work.language,
         "identifiers": {
             name: ids[name] for name in ("doi", "arxiv", "pmid", "pmcid", "isbn") if ids.get(name)
@@ -33,7 +33,7 @@ def record_document(work: Work, source: str) -> dict[str, Any]:
             for name, value in _statements(work)
         ],
         "sections": [_facts(work)],
-        "links": [{"href": one.url} for one in work.links],
+        "links": [{"href": link.url} for link in work.links],
         "warnings": [
             {
                 "code": "record",
@@ -83,6 +83,6 @@ def _facts(work: Work) -> dict[str, Any]:
         items.append(f"Subjects: {', '.join(work.subjects[:20])}")
     if work.cited_by_count is not None:
         items.append(f"Cited by: {work.cited_by_count}")
-    items += [f"Free to read: {one.url}" for one in work.open_copies[:_MOST_COPIES]]
-    block = {"kind": "list", "items": [{"text": " ".join(one.split())} for one in items]}
+    items += [f"Free to read: {copy.url}" for copy in work.open_copies[:_MOST_COPIES]]
+    block = {"kind": "list", "items": [{"text": " ".join(item.split())} for item in items]}
     return {"level": 1, "heading": "Record", "blocks": [block]}
