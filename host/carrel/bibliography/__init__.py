@@ -19,9 +19,9 @@ from .write import write_bibliography
 #: The formats; `nbib` is only read, `word` only written.
 FORMATS: Final = ("csl-json", "bibtex", "biblatex", "ris", "nbib", "endnote", "word")
 #: The formats that are read.
-READABLE: Final = tuple(one for one in FORMATS if one != "word")
+READABLE: Final = tuple(name for name in FORMATS if name != "word")
 #: The formats that are written.
-WRITABLE: Final = tuple(one for one in FORMATS if one != "nbib")
+WRITABLE: Final = tuple(name for name in FORMATS if name != "nbib")
 
 __all__ = [
     "FORMATS",

@@ -37,16 +37,16 @@ def read_csl_json(text: str) -> Bibliography:
     except ValueError as error:
         raise BibliographyError("MALFORMED", f"the bibliography is not JSON: {error}") from None
     entries, unread = [], []
-    for number, (label, one) in enumerate(_items(value), 1):
+    for number, (label, record) in enumerate(_items(value), 1):
         if number > MAX_ENTRIES:
             raise BibliographyError(
                 "TOO_LARGE", f"the bibliography has more than {MAX_ENTRIES:,} entries; split it"
             )
-        problem = _problem(one)
+        problem = _problem(record)
         if problem:
             unread.append(Unread(label or f"record {number}", None, problem))
             continue
-        item = _normal(one, label)
+        item = _normal(record, label)
         entries.append(Entry(item, item["id"] or f"record {number}"))
     return Bibliography("csl-json", tuple(entries), tuple(unread))
 
@@ -67,28 +67,28 @@ def _items(value: object) -> Iterable[tuple[str, Any]]:
         if isinstance(inner, list | dict):
             return _items(inner)
         if value and not any(name in value for name in _OF_AN_ITEM):
-            return [(str(key), one) for key, one in value.items()]
+            return [(str(key), record) for key, record in value.items()]
         return [("", value)] if value else []
     if not isinstance(value, list):
         raise BibliographyError(
             "MALFORMED", "the bibliography is JSON, but neither a list nor an object of CSL items"
         )
-    return [("", one) for one in value]
+    return [("", record) for record in value]
 
 
-def _problem(one: object) -> str:
-    if not isinstance(one, dict):
-        return f"it is {_kind(one)}, not an object with the members of a CSL item"
-    if "itemType" in one and "type" not in one:
+def _problem(record: object) -> str:
+    if not isinstance(record, dict):
+        return f"it is {_kind(record)}, not an object with the members of a CSL item"
+    if "itemType" in record and "type" not in record:
         return "it is an item of Zotero's own format; export the library as CSL-JSON"
-    if _depth(one) > MAX_DEPTH:
+    if _depth(record) > MAX_DEPTH:
         return f"it is nested deeper than {MAX_DEPTH} levels"
     return ""
 
 
-def _kind(one: object) -> str:
+def _kind(value: object) -> str:
     kinds = {str: "a text", bool: "a truth value", list: "a list", type(None): "null"}
-    return kinds.get(type(one), "a number")
+    return kinds.get(type(value), "a number")
 
 
 def _depth(value: object) -> int:
@@ -96,20 +96,20 @@ def _depth(value: object) -> int:
     while level and deepest <= MAX_DEPTH:
         deepest += 1
         inner: list[object] = []
-        for one in level:
-            if isinstance(one, dict):
-                inner += one.values()
-            elif isinstance(one, list):
-                inner += one
+        for element in level:
+            if isinstance(element, dict):
+                inner += element.values()
+            elif isinstance(element, list):
+                inner += element
         level = inner
     return deepest
 
 
-def _normal(one: dict[str, Any], label: str) -> Item:
-    given = one.get("id")
-    known = isinstance(given, str | int | float) and not isinstance(given, bool)
-    item: Item = one if "id" in one else {"id": "", **one}
-    item["id"] = str(given) if known else label
+def _normal(record: dict[str, Any], label: str) -> Item:
+    raw_id = record.get("id")
+    has_id = isinstance(raw_id, str | int | float) and not isinstance(raw_id, bool)
+    item: Item = record if "id" in record else {"id": "", **record}
+    item["id"] = str(raw_id) if has_id else label
     for name in DATE_VARIABLES:
         date = item.get(name)
         if isinstance(date, dict) and isinstance(date.get("date-parts"), list):

@@ -106,26 +106,27 @@ def _month(year: int, month: str, day: str) -> CslDate:
     if season:
         return {"date-parts": [[year]], "season": season}
     months = _months_in(month)
-    numbers = [int(one) for one in re.findall(r"\d+", month)]
+    numbers = [int(digits) for digits in re.findall(r"\d+", month)]
     if not months and len(numbers) == 1 and 1 <= numbers[0] <= 12:
         months, numbers = [numbers[0]], []
     elif not months and len(numbers) == 1 and 21 <= numbers[0] <= 24:
         return {"date-parts": [[year]], "season": numbers[0] - 20}
     if day.isdigit():
         numbers = [int(day)]
-    days = [one for one in numbers if 1 <= one <= 31]
+    days = [number for number in numbers if 1 <= number <= 31]
     if not months:
         return {"date-parts": [[year]]}
     if len(months) == 2:
         ends = days if len(days) == 2 else [0, 0]
         parts = [
-            [year, *([one] if not at else [one, at])] for one, at in zip(months, ends, strict=True)
+            [year, *([number] if not end else [number, end])]
+            for number, end in zip(months, ends, strict=True)
         ]
         if months[1] < months[0]:
             parts[1][0] = year + 1
         return {"date-parts": parts}
     if len(days) == 2 and days[0] < days[1]:
-        return {"date-parts": [[year, months[0], one] for one in days]}
+        return {"date-parts": [[year, months[0], number] for number in days]}
     return {"date-parts": [[year, months[0], *days[:1]]]}
 
 
@@ -154,8 +155,8 @@ def parse_any(text: str) -> CslDate | None:
     slashed = _SLASHED.fullmatch(text)
     if slashed:
         year, month, day, rest = slashed.groups()
-        other = rest.strip(" /")
-        found = parse_year(year, month if month not in {"", "00"} else other, day)
+        extra = rest.strip(" /")
+        found = parse_year(year, month if month not in {"", "00"} else extra, day)
         return found or None
     year_first = re.fullmatch(r"(\d{4})[\s,/.-]+(.+)", text)
     if year_first and not year_first[2][0].isdigit():
@@ -205,9 +206,9 @@ def _season_in(parts: object) -> int:
 
 def _valid_parts(value: object) -> list[list[int]]:
     found: list[list[int]] = []
-    for one in value if isinstance(value, list) else ():
+    for raw_parts in value if isinstance(value, list) else ():
         numbers: list[int] = []
-        for part in one if isinstance(one, list) else ():
+        for part in raw_parts if isinstance(raw_parts, list) else ():
             text = str(part).strip()
             if not re.fullmatch(r"-?\d{1,6}", text):
                 break
@@ -231,7 +232,7 @@ def edtf(date: CslDate) -> str:
     mark = "~" if date.get("circa") else ""
     if "season" in date:
         return f"{_edtf_year(parts[0][0])}-{20 + date['season']}{mark}"
-    return "/".join("" if one == _OPEN else _edtf_one(one) + mark for one in parts)
+    return "/".join("" if numbers == _OPEN else _edtf_one(numbers) + mark for numbers in parts)
 
 
 def _edtf_one(parts: list[int]) -> str:

@@ -115,7 +115,7 @@ def text_of(item: Item, name: str) -> str:
     """
     value = item.get(name)
     if isinstance(value, list):
-        texts = [one for one in value if isinstance(one, str) and one]
+        texts = [text for text in value if isinstance(text, str) and text]
         value = ", ".join(texts if name in _LISTS else texts[:1])
     if isinstance(value, str):
         return value
@@ -129,13 +129,13 @@ def names_of(item: Item, name: str) -> list[dict[str, str]]:
     value = item.get(name)
     names = value if isinstance(value, list) else [value]
     found = []
-    for one in names:
-        if isinstance(one, str):
-            one = {"literal": one}  # noqa: PLW2901 - what some programs write for a name
-        if isinstance(one, dict):
+    for raw in names:
+        if isinstance(raw, str):
+            raw = {"literal": raw}  # noqa: PLW2901 - what some programs write for a name
+        if isinstance(raw, dict):
             parts = {
                 _NAME_PARTS.get(key, key): part
-                for key, part in one.items()
+                for key, part in raw.items()
                 if isinstance(part, str) and part
             }
             if parts.keys() & {"family", "given", "literal"}:

@@ -60,11 +60,13 @@ def _key(item: Item) -> str:
     date = date_of(item.get("issued")) or {}
     year = str(date["date-parts"][0][0]) if "date-parts" in date else ""
     words = (folded(word) for word in _TAG.sub("", text_of(item, "title")).split())
-    word = next((one for one in words if one and one not in _STOP_WORDS), "")
+    word = next((word for word in words if word and word not in _STOP_WORDS), "")
     if name or word:
         return f"{name or 'anon'}{year}{word}"[:64]
-    known = ("DOI", "PMID", "PMCID", "archive_location", "ISBN", "URL")
-    identifier = next((folded(text_of(item, one)) for one in known if text_of(item, one)), "")
+    variables = ("DOI", "PMID", "PMCID", "archive_location", "ISBN", "URL")
+    identifier = next(
+        (folded(text_of(item, variable)) for variable in variables if text_of(item, variable)), ""
+    )
     return (identifier or f"anon{year}")[:64]
 
 

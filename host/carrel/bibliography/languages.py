@@ -47,5 +47,5 @@ def language_tag(name: str) -> str:
 
 def babel_name(tag: str) -> str:
     """Returns babel's name of a language tag; empty if it has none that is read as the tag."""
-    found = _NAMES.get(tag) or next((name for name, one in _TAGS.items() if one == tag), "")
+    found = _NAMES.get(tag) or next((name for name, code in _TAGS.items() if code == tag), "")
     return found if found and language_tag(found) == tag else ""

@@ -49,12 +49,12 @@ def read_bibliography(
     by_name = format or format_of_name(name)
     if by_name in _READERS and is_without_entries(text, by_name):
         return Bibliography(by_name, ())
-    known = format or detect_format(text)
-    if known not in _READERS:
+    format_name = format or detect_format(text)
+    if format_name not in _READERS:
         raise BibliographyError(
-            "UNKNOWN_FORMAT", f"{known!r} cannot be read; formats: {', '.join(_READERS)}"
+            "UNKNOWN_FORMAT", f"{format_name!r} cannot be read; formats: {', '.join(_READERS)}"
         )
-    found = _READERS[known](text)
+    found = _READERS[format_name](text)
     if not warning:
         return found
     return replace(found, unread=(Unread("encoding", None, warning), *found.unread))

@@ -25,9 +25,9 @@ def page_range(pages: str) -> tuple[str, str | None]:
     A last page is completed only if both are numbers and the last has fewer digits.
     """
     first, dash, last = one_line(pages).replace("--", "-").partition("-")
-    for other in ("\u2013", "\u2014"):
+    for long_dash in ("\u2013", "\u2014"):
         if not dash:
-            first, dash, last = first.partition(other)
+            first, dash, last = first.partition(long_dash)
     first, last = first.strip(), last.strip(" -\u2013\u2014")
     if not dash or not last:
         return first, None
@@ -39,11 +39,11 @@ def page_range(pages: str) -> tuple[str, str | None]:
 def keywords_of(text: str) -> list[str]:
     """Returns the keywords of a list that semicolons separate, or commas if there are none."""
     separator = ";" if ";" in text else ","
-    return [one for part in text.split(separator) if (one := one_line(part))]
+    return [keyword for part in text.split(separator) if (keyword := one_line(part))]
 
 
 def joined_keywords(words: list[str]) -> str:
     """Returns keywords as one text, separated by commas, or by semicolons if one has a comma."""
-    clean = [one for word in words if (one := one_line(word))]
+    clean = [keyword for word in words if (keyword := one_line(word))]
     semicolon = any("," in word for word in clean) or (len(clean) == 1 and ";" in clean[0])
     return ("; " if semicolon else ", ").join(clean)

@@ -24,8 +24,8 @@ def csl_type(format_name: str, name: str) -> str | None:
 def format_type(format_name: str, item: Item) -> Any:
     """Returns a format's type of an item; that of a document if CSL has no such type."""
     types = _table()["write"]
-    known = types.get(item.get("type")) if isinstance(item.get("type"), str) else None
-    return (known or types["document"])[format_name]
+    names = types.get(item.get("type")) if isinstance(item.get("type"), str) else None
+    return (names or types["document"])[format_name]
 
 
 @cache

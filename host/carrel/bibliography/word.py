@@ -49,7 +49,7 @@ _MAX_TAG: Final = 50
 def write_word(items: Sequence[Item]) -> str:
     """Returns the items as a file of Word's sources."""
     found = [_source(item, key) for item, key in with_keys(items, _tag)]
-    inner = "".join(f"  <b:Source>{one}</b:Source>\n" for one in found)
+    inner = "".join(f"  <b:Source>{source}</b:Source>\n" for source in found)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<b:Sources SelectedStyle="" xmlns:b="{_NAMESPACE}" xmlns="{_NAMESPACE}">\n'
@@ -102,8 +102,8 @@ def _date(item: Item, variable: str, suffix: str) -> Iterator[tuple[str, str]]:
     if "literal" in date:
         yield f"Year{suffix}", date["literal"]
         return
-    first, *others = date["date-parts"]
-    end = f"-{others[0][0]}" if others and others[0][0] not in {0, first[0]} else ""
+    first, *rest = date["date-parts"]
+    end = f"-{rest[0][0]}" if rest and rest[0][0] not in {0, first[0]} else ""
     for name, number in zip(("Year", "Month", "Day"), first, strict=False):
         yield f"{name}{suffix}", f"{number}{end}" if name == "Year" else str(number)
 
@@ -119,10 +119,10 @@ def _authors(item: Item, kind: str) -> str:
 
 
 def _names(names: list[dict[str, str]]) -> str:
-    literal = [one.get("literal", "") for one in names]
+    literal = [name.get("literal", "") for name in names]
     if all(literal):
         return f"<b:Corporate>{xml_escaped(one_line('; '.join(literal)))}</b:Corporate>"
-    return f"<b:NameList>{''.join(_person(one) for one in names)}</b:NameList>"
+    return f"<b:NameList>{''.join(_person(name) for name in names)}</b:NameList>"
 
 
 def _person(name: dict[str, str]) -> str:

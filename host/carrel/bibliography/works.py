@@ -30,7 +30,7 @@ def item_from_work(work: Work, key: str | None = None) -> Item:
         work: from a plugin or from the store of papers.
         key: its `id`; by default the work's first identifier.
     """
-    first = next((one.folded for one in work.ids.known()), "")
+    first = next((identifier.folded for identifier in work.ids.known()), "")
     item: Item = {"id": key or first, "type": work.type}
     title = f"{work.title}: {work.subtitle}" if work.title and work.subtitle else work.title
     if title:

@@ -34,7 +34,7 @@ def write_bibliography(items: Sequence[Item], format: str) -> str:  # noqa: A002
         raise BibliographyError(
             "UNKNOWN_FORMAT", f"{format!r} cannot be written; formats: {', '.join(_WRITERS)}"
         )
-    return _WRITERS[format](items if format == "csl-json" else [_with_type(one) for one in items])
+    return _WRITERS[format](items if format == "csl-json" else [_with_type(item) for item in items])
 
 
 def _with_type(item: Item) -> Item:
@@ -42,5 +42,5 @@ def _with_type(item: Item) -> Item:
     kind = item.get("type")
     if not isinstance(kind, str) or kind in TYPES:
         return item
-    known = csl_type("names", kind.lower().replace("-", " "))
-    return {**item, "type": known} if known else item
+    mapped = csl_type("names", kind.lower().replace("-", " "))
+    return {**item, "type": mapped} if mapped else item

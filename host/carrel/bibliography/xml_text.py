@@ -41,7 +41,7 @@ class XmlElement:
 
     def text(self) -> str:
         """Returns the text of the element and those in it."""
-        return "".join(one if isinstance(one, str) else one.text() for one in self.children)
+        return "".join(child if isinstance(child, str) else child.text() for child in self.children)
 
 
 def read_element(source: str) -> XmlElement:
@@ -78,7 +78,9 @@ def read_element(source: str) -> XmlElement:
         parser.Parse(_ILLEGAL.sub(" ", source).encode("utf-8"), True)
     except expat.ExpatError as error:
         raise XmlFault(f"it is not well-formed XML: {expat.ErrorString(error.code)}") from None
-    return next(root.elements(*[one.name for one in root.children if isinstance(one, XmlElement)]))
+    return next(
+        root.elements(*[child.name for child in root.children if isinstance(child, XmlElement)])
+    )
 
 
 def _refuse(*_: object) -> NoReturn:

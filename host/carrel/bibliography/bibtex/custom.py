@@ -41,10 +41,10 @@ def read_custom(item: Item, source: str, unknown: Mapping[str, str]) -> None:
 
 
 def unknown_fields(item: Item) -> Iterator[tuple[str, str]]:
-    """Yields the kept fields whose value cannot end the entry."""
+    """Yields the stored fields whose value cannot end the entry."""
     custom = item.get("custom")
-    kept = custom.get("bibtex") if isinstance(custom, dict) else None
-    for name, value in kept.items() if isinstance(kept, dict) else ():
+    fields = custom.get("bibtex") if isinstance(custom, dict) else None
+    for name, value in fields.items() if isinstance(fields, dict) else ():
         if isinstance(value, str) and _NAME.fullmatch(str(name)) and value.strip():
             line = one_line(value)
             if balanced(line):
@@ -56,10 +56,10 @@ def custom_field(item: Item) -> str:
     custom = item.get("custom")
     if not isinstance(custom, dict):
         return ""
-    others = {key: value for key, value in custom.items() if key != "bibtex"}
-    if not others:
+    rest = {key: value for key, value in custom.items() if key != "bibtex"}
+    if not rest:
         return ""
-    text = json.dumps(others, ensure_ascii=True, separators=(",", ":"))
+    text = json.dumps(rest, ensure_ascii=True, separators=(",", ":"))
     return _TEXT.sub(lambda found: _UNSAFE.sub(_code, found[0]), text)
 
 

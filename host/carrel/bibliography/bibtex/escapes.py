@@ -77,8 +77,8 @@ def _with_tags(line: str, protect: re.Pattern[str] | None) -> str:
             open_tags.append((name, len(pieces), tag[0]))
             pieces.append(command)
     pieces.append(_with_formulas(line[position:], None if _inside(open_tags) else protect))
-    for _, place, source in open_tags:
-        pieces[place] = _plain(source, None)
+    for _, index, source in open_tags:
+        pieces[index] = _plain(source, None)
     return "".join(pieces)
 
 
@@ -101,9 +101,9 @@ def _protected(line: str) -> re.Pattern[str]:
     they are names.
     """
     words = re.findall(r"[^\W\d_]+", re.sub(r"<[^<>]*>", "", line))[1:]
-    known = [word for word in words if len(word) > 3 and word not in _SMALL_WORDS]
-    small = sum(word.islower() for word in known)
-    return _CAPITALIZED if 0 < small >= (len(known) - small) / 2 else _CAPITALS
+    significant = [word for word in words if len(word) > 3 and word not in _SMALL_WORDS]
+    small = sum(word.islower() for word in significant)
+    return _CAPITALIZED if 0 < small >= (len(significant) - small) / 2 else _CAPITALS
 
 
 def _with_formulas(line: str, protect: re.Pattern[str] | None) -> str:
@@ -129,8 +129,8 @@ def _plain(text: str, protect: re.Pattern[str] | None) -> str:
     for word in protect.finditer(text):
         pieces.append(_SPECIAL.sub(_escape, text[end : word.start()]))
         escaped_word = _SPECIAL.sub(_escape, word[0])
-        kept = word[0].islower() or (_starts_line(text, word) and word[0][1:].islower())
-        pieces.append(escaped_word if kept else f"{{{escaped_word}}}")
+        bare = word[0].islower() or (_starts_line(text, word) and word[0][1:].islower())
+        pieces.append(escaped_word if bare else f"{{{escaped_word}}}")
         end = word.end()
     pieces.append(_SPECIAL.sub(_escape, text[end:]))
     return "".join(pieces)

@@ -77,7 +77,7 @@ class BibtexText:
     @property
     def entries(self) -> Sequence[tuple[str, Item, tuple[int, int]]]:
         """The key, the item, and start and end of each entry."""
-        return [(one.key, entry.item, (one.start, one.end)) for one, entry in self._read[0]]
+        return [(block.key, entry.item, (block.start, block.end)) for block, entry in self._read[0]]
 
     @property
     def unread(self) -> Sequence[Unread]:
@@ -94,7 +94,7 @@ class BibtexText:
         Raises:
             KeyError: no entry has the key.
         """
-        return self.edited({self._place(key): item}, ())
+        return self.edited({self._index_of(key): item}, ())
 
     def without(self, key: str) -> str:
         """Returns the text without an entry and its line end; the first of several with the key.
@@ -102,7 +102,7 @@ class BibtexText:
         Raises:
             KeyError: no entry has the key.
         """
-        return self.edited({self._place(key): None}, ())
+        return self.edited({self._index_of(key): None}, ())
 
     def appended(self, item: Item) -> str:
         """Returns the text with a further entry."""
@@ -112,13 +112,13 @@ class BibtexText:
         """Returns the text with entries changed, removed and appended.
 
         Args:
-            changed: number of an entry in `entries` → its new item; None removes it.
+            changed: index of an entry in `entries` → its new item; None removes it.
             added: items of further entries.
         """
         found = self._read[0]
         changes: list[_Change] = []
-        for place, item in changed.items():
-            block, entry = found[place]
+        for index, item in changed.items():
+            block, entry = found[index]
             if item is None:
                 changes.append((block.start, self._end_of_lines(block), ""))
             else:
@@ -126,15 +126,15 @@ class BibtexText:
         if added:
             changes.append(self._addition(added))
         pieces, at = [], 0
-        for start, end, text in sorted(changes, key=lambda one: one[:2]):
+        for start, end, text in sorted(changes, key=lambda change: change[:2]):
             pieces += [self.text[at:start], text]
             at = max(at, end)
         return "".join([*pieces, self.text[at:]])
 
-    def _place(self, key: str) -> int:
-        for place, (block, _) in enumerate(self._read[0]):
+    def _index_of(self, key: str) -> int:
+        for index, (block, _) in enumerate(self._read[0]):
             if block.key == key:
-                return place
+                return index
         raise KeyError(key)
 
     def _end_of_lines(self, block: BibtexBlock) -> int:
@@ -174,7 +174,7 @@ class BibtexText:
         key = safe_key(text_of(new, "id"))
         if key and text_of(new, "id") != text_of(old, "id"):
             yield block.key_start, block.key_start + self._key_length(block), key
-        by_name = {one.name: one for one in reversed(block.fields)}
+        by_name = {field.name: field for field in reversed(block.fields)}
         before, after = (_fields(item, by_name, biblatex=biblatex) for item in (old, new))
         dates_differ = any(before.get(name) != after.get(name) for name in _DATES)
         new_fields: list[tuple[str, str]] = []
@@ -193,8 +193,8 @@ class BibtexText:
                 new_fields.append((name, after[name]))
             else:
                 yield field.value_start, field.value_end, _value_like(field, after[name])
-        for one in removed:
-            yield self._removal(block, one, removed)
+        for field in removed:
+            yield self._removal(block, field, removed)
         if new_fields:
             yield self._insertion(block, new_fields)
 
@@ -203,27 +203,27 @@ class BibtexText:
         return len(match[0].rstrip()) if match and block.key else 0
 
     def _removal(
-        self, block: BibtexBlock, one: BibtexField, removed: Sequence[BibtexField]
+        self, block: BibtexBlock, field: BibtexField, removed: Sequence[BibtexField]
     ) -> _Change:
         """Returns the removal of a field with the comma and the space before it."""
-        place = block.fields.index(one)
-        kept = [field for field in block.fields[:place] if field not in removed]
-        before = block.fields[place - 1].value_end if place else -1
-        gap = self.text[before : one.start] if place else "%"
-        if kept and "%" not in gap:
-            return before, one.value_end, ""
-        end = re.compile(r"\s*,?").match(self.text, one.value_end, block.end)
-        return one.start, end.end() if end else one.value_end, ""
+        index = block.fields.index(field)
+        remaining = [earlier for earlier in block.fields[:index] if earlier not in removed]
+        before = block.fields[index - 1].value_end if index else -1
+        gap = self.text[before : field.start] if index else "%"
+        if remaining and "%" not in gap:
+            return before, field.value_end, ""
+        end = re.compile(r"\s*,?").match(self.text, field.value_end, block.end)
+        return field.start, end.end() if end else field.value_end, ""
 
     def _insertion(self, block: BibtexBlock, fields: Sequence[tuple[str, str]]) -> _Change:
         """Returns the insertion of fields behind the last one, laid out like it."""
         if not block.fields:
-            place = block.key_start + self._key_length(block)
-            comma = re.compile(r"\s*,").match(self.text, place, block.end)
-            place = comma.end() if comma else place
+            position = block.key_start + self._key_length(block)
+            comma = re.compile(r"\s*,").match(self.text, position, block.end)
+            position = comma.end() if comma else position
             gap = f"{self._line_end}  "
             inserted = f",{gap}".join(f"{name} = {{{value}}}" for name, value in fields)
-            return place, place, f"{'' if comma else ','}{gap}{inserted}{self._line_end}"
+            return position, position, f"{'' if comma else ','}{gap}{inserted}{self._line_end}"
         last = block.fields[-1]
         gap = self._gap(block)
         equals = self.text[last.start + len(last.name) : last.value_start]
@@ -233,7 +233,7 @@ class BibtexText:
         written = [
             f"{name.upper() if upper else name}{equals}{{{value}}}" for name, value in fields
         ]
-        return last.value_end, last.value_end, "".join(f",{gap}{one}" for one in written)
+        return last.value_end, last.value_end, "".join(f",{gap}{field}" for field in written)
 
     def _gap(self, block: BibtexBlock) -> str:
         """Returns what separates the fields of an entry besides the comma."""
@@ -255,8 +255,8 @@ def _fields(item: Item, present: Mapping[str, BibtexField], *, biblatex: bool) -
         replacements["date"] = replacements.pop("year")
     languages = {"langid", "language"} & found.keys()
     for name in languages:
-        other = "langid" if present.keys() & {"langid", "hyphenation"} else "language"
-        replacements[other] = found.pop(name)
+        field = "langid" if present.keys() & {"langid", "hyphenation"} else "language"
+        replacements[field] = found.pop(name)
     return found | {name: value for name, value in replacements.items() if value}
 
 
@@ -265,11 +265,13 @@ def _existing(name: str, by_name: Mapping[str, BibtexField]) -> BibtexField | No
     same = _SAME.get(name, (name,))
     if same is _CONTAINERS and {"booktitle", "maintitle", "volume"} <= by_name.keys():
         same = ("maintitle",)
-    for one in same:
-        if one in by_name:
-            return by_name[one]
-    known = ALIASES.get(name, name)
-    return next((one for other, one in by_name.items() if ALIASES.get(other, other) == known), None)
+    for candidate in same:
+        if candidate in by_name:
+            return by_name[candidate]
+    canonical = ALIASES.get(name, name)
+    return next(
+        (field for alias, field in by_name.items() if ALIASES.get(alias, alias) == canonical), None
+    )
 
 
 def _value_like(field: BibtexField, value: str) -> str:
@@ -283,10 +285,10 @@ def _value_like(field: BibtexField, value: str) -> str:
 
 
 def _is_biblatex_entry(block: BibtexBlock) -> bool:
-    names = {one.name for one in block.fields}
+    names = {field.name for field in block.fields}
     return bool(names & {"date", "journaltitle", "location", "eprinttype", "langid", "eventtitle"})
 
 
 def _is_bibtex_entry(block: BibtexBlock) -> bool:
-    names = {one.name for one in block.fields}
+    names = {field.name for field in block.fields}
     return bool(names & {"journal", "address", "archiveprefix", "school", "annote"})

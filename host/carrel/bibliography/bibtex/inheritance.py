@@ -71,8 +71,8 @@ def _with_data(value: str, by_key: Mapping[str, RawEntry]) -> str:
         if match[3] is None:
             return referenced
         parts = re.split(r"\s+and\s+", referenced)
-        place = int(match[3]) - 1
-        return parts[place] if place < len(parts) else match[0]
+        index = int(match[3]) - 1
+        return parts[index] if index < len(parts) else match[0]
 
     for _ in range(_MAX_REFERENCES):
         replaced = _REFERENCE.sub(found, value)

@@ -380,7 +380,9 @@ def _formula_piece(found: re.Match[str]) -> str | None:
 def _script_text(source: str | None, command: str | None) -> str | None:
     if command is not None:
         return _math_symbol(command)
-    text = re.sub(r"\\([A-Za-z]+)\s*", lambda one: _math_symbol(one[1]) or one[0], source or "")
+    text = re.sub(
+        r"\\([A-Za-z]+)\s*", lambda match: _math_symbol(match[1]) or match[0], source or ""
+    )
     return None if "\\" in text or "^" in text or "_" in text else text.strip()
 
 

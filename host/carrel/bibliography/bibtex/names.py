@@ -42,14 +42,14 @@ def read_names(source: str) -> list[CslName]:
     """Returns the names of a list; `and others` becomes the literal name `others`."""
     if not source.strip():
         return []
-    return [dict(name) for one in _split_list(source) if (name := _read_name(one))]
+    return [dict(name) for part in _split_list(source) if (name := _read_name(part))]
 
 
 def _split_list(source: str) -> list[str]:
     """Returns the names between `and`s that are in no braces; of `Desk, A.; Lamp, B.` both."""
     if not _AND.search(source):
         parts = source.split("; ")
-        return [one.strip() for one in parts] if _are_names(parts) else [source.strip()]
+        return [part.strip() for part in parts] if _are_names(parts) else [source.strip()]
     found, depth, start = [], 0, 0
     for mark in _LIST_MARK.finditer(f" {source} "):
         if mark[0] in "{}":
@@ -57,11 +57,11 @@ def _split_list(source: str) -> list[str]:
         elif depth <= 0:
             found.append(source[start : max(mark.start() - 1, 0)].strip())
             start = mark.end() - 1
-    return [one for one in (*found, source[start:].strip()) if one]
+    return [part for part in (*found, source[start:].strip()) if part]
 
 
 def _are_names(parts: list[str]) -> bool:
-    return len(parts) > 1 and all("," in one and "{" not in one for one in parts)
+    return len(parts) > 1 and all("," in part and "{" not in part for part in parts)
 
 
 @lru_cache(maxsize=4096)
@@ -171,7 +171,7 @@ def _split_at_commas(source: str) -> list[str]:
 def write_names(item: Item, variable: str, *, biblatex: bool) -> str:
     """Returns the names of a variable as a list of BibTeX; empty if it has none."""
     names = names_of(item, variable)
-    written = [_written(one, biblatex=biblatex) for one in names]
+    written = [_written(name, biblatex=biblatex) for name in names]
     if written and names[-1] == {"literal": "others"}:
         written[-1] = "others"
     return " and ".join(filter(None, written))
@@ -187,7 +187,7 @@ def _written(name: CslName, *, biblatex: bool) -> str:
     if (particle or dropping) and not _is_lower(f"{dropping} {particle}"):
         family = _part(" ".join(filter(None, (dropping, particle, name["family"]))), whole=True)
     else:
-        prefix = " ".join(escaped(one) for one in (dropping, particle) if one)
+        prefix = " ".join(escaped(part) for part in (dropping, particle) if part)
         family = " ".join(filter(None, (prefix, _part(name["family"], whole=bool(prefix)))))
     given, suffix = name.get("given", ""), name.get("suffix", "")
     if suffix:

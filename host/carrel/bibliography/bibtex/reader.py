@@ -79,7 +79,7 @@ def entries_of(
                 problems.append(f"a value cannot be decoded: {error}")
             else:
                 found.append((block, Entry(item, label, line)))
-        unread += [Unread(label, line, one) for one in problems if one]
+        unread += [Unread(label, line, problem) for problem in problems if problem]
     return found, unread
 
 
@@ -89,8 +89,8 @@ def _raw_entries(blocks: Iterable[BibtexBlock]) -> list[tuple[BibtexBlock, RawEn
     raw: list[tuple[BibtexBlock, RawEntry, list[str]]] = []
     for block in blocks:
         if block.kind == "string":
-            for one in block.fields:
-                strings[one.name] = _value(one, strings)
+            for field in block.fields:
+                strings[field.name] = _value(field, strings)
         elif block.is_entry:
             fields, notes = _fields(block, strings)
             raw.append((block, RawEntry(block.kind, fields), notes))
@@ -99,8 +99,8 @@ def _raw_entries(blocks: Iterable[BibtexBlock]) -> list[tuple[BibtexBlock, RawEn
 
 def _problem(block: BibtexBlock, entry: RawEntry) -> str:
     if block.problem:
-        kept = f"; fields that were read: {', '.join(entry.fields)}" if entry.fields else ""
-        return f"@{block.kind}: {block.problem}{kept}"
+        suffix = f"; fields that were read: {', '.join(entry.fields)}" if entry.fields else ""
+        return f"@{block.kind}: {block.problem}{suffix}"
     if block.skipped:
         return (
             f"@{block.kind}: a field was expected, but {block.skipped!r} was found; it was left out"
@@ -114,24 +114,24 @@ def _fields(block: BibtexBlock, strings: Mapping[str, str]) -> tuple[dict[str, s
     """Returns the fields of an entry by their names, and what is wrong with them."""
     found: dict[str, str] = {}
     notes: list[str] = []
-    for one in block.fields:
-        value = _value(one, strings)
+    for field in block.fields:
+        value = _value(field, strings)
         notes += [
             f"the string {text!r} is not defined; its name was read"
-            for delimiter, text in one.pieces
-            if not delimiter and not _is_defined(one.name, text, strings)
+            for delimiter, text in field.pieces
+            if not delimiter and not _is_defined(field.name, text, strings)
         ]
         if _depth(value) > MAX_DEPTH:
-            block.problem = f"{one.name!r} has braces nested deeper than {MAX_DEPTH} levels"
-        elif not found.get(one.name, "").strip():
-            found[one.name] = value
-        elif value.strip() and value.split() != found[one.name].split():
-            separator = _SEPARATORS.get(one.name)
+            block.problem = f"{field.name!r} has braces nested deeper than {MAX_DEPTH} levels"
+        elif not found.get(field.name, "").strip():
+            found[field.name] = value
+        elif value.strip() and value.split() != found[field.name].split():
+            separator = _SEPARATORS.get(field.name)
             if separator:
-                found[one.name] += f"{separator}{value}"
+                found[field.name] += f"{separator}{value}"
             else:
                 lost = " ".join(value.split())[:60]
-                notes.append(f"it has a second {one.name!r}, {lost!r}, which was left out")
+                notes.append(f"it has a second {field.name!r}, {lost!r}, which was left out")
     return {name: value for name, value in found.items() if value.strip()}, notes
 
 
@@ -139,11 +139,11 @@ def _is_defined(name: str, text: str, strings: Mapping[str, str]) -> bool:
     return text.lower() in strings or not text[:1].isalpha() or name in {"month", "date"}
 
 
-def _value(one: BibtexField, strings: Mapping[str, str]) -> str:
-    if len(one.pieces) == 1 and one.pieces[0][0]:
-        return one.pieces[0][1]
+def _value(field: BibtexField, strings: Mapping[str, str]) -> str:
+    if len(field.pieces) == 1 and field.pieces[0][0]:
+        return field.pieces[0][1]
     value = "".join(
-        text if delimiter else strings.get(text.lower(), text) for delimiter, text in one.pieces
+        text if delimiter else strings.get(text.lower(), text) for delimiter, text in field.pieces
     )
     return value[:_MAX_VALUE]
 

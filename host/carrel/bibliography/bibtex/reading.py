@@ -80,9 +80,9 @@ def item_of(key: str, entry: RawEntry) -> Item:
 def _with_aliases(fields: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in fields.items():
-        known = ALIASES.get(name, name)
-        if name == known or (known not in fields and known not in found):
-            found[known] = value
+        canonical = ALIASES.get(name, name)
+        if name == canonical or (canonical not in fields and canonical not in found):
+            found[canonical] = value
     return found
 
 
@@ -236,10 +236,10 @@ def _read_identifiers(item: Item, fields: Mapping[str, str]) -> None:
     eprint = unescape(fields.get("eprint", fields.get("arxiv", "")))
     if not eprint:
         return
-    known = _ARXIV.fullmatch(eprint)
-    if kind == "arxiv" or "arxiv" in fields or (not kind and known):
+    arxiv = _ARXIV.fullmatch(eprint)
+    if kind == "arxiv" or "arxiv" in fields or (not kind and arxiv):
         item["archive"] = "arXiv"
-        item["archive_location"] = known[1] + (known[2] or "") if known else eprint
+        item["archive_location"] = arxiv[1] + (arxiv[2] or "") if arxiv else eprint
     elif kind in {"pubmed", "pmid"}:
         item.setdefault("PMID", eprint)
     elif kind in {"pmc", "pmcid"}:

@@ -206,7 +206,7 @@ def _numbers(item: Item) -> Iterator[tuple[str, str]]:
 
 def _pages(pages: str) -> str:
     if "," in pages:
-        return ", ".join(_pages(one) for one in pages.split(","))
+        return ", ".join(_pages(part) for part in pages.split(","))
     first, last = page_range(pages)
     return escaped(first) + (f"--{escaped(last)}" if last else "")
 
@@ -249,7 +249,7 @@ def _language(tag: str, *, biblatex: bool) -> Iterator[tuple[str, str]]:
 def _keywords(text: str) -> str:
     words = keywords_of(text)
     separator = "; " if any("," in word for word in words) else ", "
-    return separator.join(escaped(one) for one in words)
+    return separator.join(escaped(word) for word in words)
 
 
 def _type_and_genre(item: Item, *, biblatex: bool) -> Iterator[tuple[str, str]]:
@@ -282,7 +282,7 @@ def _other_names(item: Item, *, biblatex: bool) -> Iterator[tuple[str, str]]:
     for field, variable in NAME_FIELDS.items():
         if variable != "author":
             yield field, write_names(item, variable, biblatex=biblatex)
-    free = [one for one in EDITORS if one != "editor"]
+    free = [field for field in EDITORS if field != "editor"]
     for variable in _OTHER_NAMES:
         names = write_names(item, variable, biblatex=biblatex)
         if names and free:

@@ -110,8 +110,8 @@ def _item(record: XmlElement) -> Item:
     for element, variable in BOOK_NAMES if kind == "6" else NAMES:
         found = [
             name
-            for one in record.elements("contributors", element, "author")
-            if (name := read_name(_text(one)))
+            for author in record.elements("contributors", element, "author")
+            if (name := read_name(_text(author)))
         ]
         if found:
             item[variable] = found
@@ -119,51 +119,53 @@ def _item(record: XmlElement) -> Item:
         item.setdefault("editor", item.pop("author"))
     _read_dates(item, record)
     _read_identifiers(item, record)
-    words = [_text(one) for one in record.elements("keywords", "keyword")]
+    words = [_text(keyword) for keyword in record.elements("keywords", "keyword")]
     if joined_keywords(words):
         item["keyword"] = joined_keywords(words)
     if "language" in item:
         item["language"] = language_tag(item["language"])
-    _keep_others(item, record)
+    _keep_unmapped(item, record)
     return item
 
 
-def _keep_others(item: Item, record: XmlElement) -> None:
+def _keep_unmapped(item: Item, record: XmlElement) -> None:
     """Keeps the elements that no variable has, under their names."""
-    kept: dict[str, list[str]] = item.get("custom", {}).get("endnote", {})
+    unmapped: dict[str, list[str]] = item.get("custom", {}).get("endnote", {})
     members = {value for value in item.values() if isinstance(value, str)}
     for child in record.children:
         if isinstance(child, str) or child.name in _READ:
             continue
-        inner = [one for one in child.children if isinstance(one, XmlElement)]
+        inner = [element for element in child.children if isinstance(element, XmlElement)]
         named = child.name in {"urls", "titles", "dates"}
-        for one in inner if named else (child,):
-            text = _text(one)
-            if text and text not in members and not (named and one.name in _INNER):
-                kept.setdefault(one.name, []).append(text)
-    others = [url for one in record.elements("urls", "related-urls", "url") if (url := _text(one))]
-    for url in others:
+        for element in inner if named else (child,):
+            text = _text(element)
+            if text and text not in members and not (named and element.name in _INNER):
+                unmapped.setdefault(element.name, []).append(text)
+    related = [
+        url for element in record.elements("urls", "related-urls", "url") if (url := _text(element))
+    ]
+    for url in related:
         if url != item.get("URL"):
-            kept.setdefault("related-urls", []).append(url)
-    if kept:
-        item["custom"] = {"endnote": kept}
+            unmapped.setdefault("related-urls", []).append(url)
+    if unmapped:
+        item["custom"] = {"endnote": unmapped}
 
 
 def _number(record: XmlElement) -> str:
-    return next((one_line(one.text()) for one in record.elements("ref-type")), "")
+    return next((one_line(element.text()) for element in record.elements("ref-type")), "")
 
 
 def _type(record: XmlElement) -> str:
-    for one in record.elements("ref-type"):
-        number = one_line(one.text()) or one.attributes.get("name", "")
+    for element in record.elements("ref-type"):
+        number = one_line(element.text()) or element.attributes.get("name", "")
         found = csl_type("endnote", number)
-        name = one.attributes.get("name", "").lower()
+        name = element.attributes.get("name", "").lower()
         return found or csl_type("names", name) or "document"
     return "document"
 
 
 def _first(record: XmlElement, *path: str) -> str:
-    return next((text for one in record.elements(*path) if (text := _text(one))), "")
+    return next((text for element in record.elements(*path) if (text := _text(element))), "")
 
 
 def _text(element: XmlElement) -> str:
@@ -241,8 +243,8 @@ def _read_identifiers(item: Item, record: XmlElement) -> None:
         url = _first(record, "urls", kind, "url")
         if url:
             item.setdefault("URL", url)
-    numbers = [_text(one) for one in record.elements("isbn")]
-    put_standard_numbers(item, [one for one in numbers if one])
+    numbers = [_text(element) for element in record.elements("isbn")]
+    put_standard_numbers(item, [number for number in numbers if number])
     location = item.get("archive_location", "")
     arxiv = _ARXIV.fullmatch(location)
     if arxiv:

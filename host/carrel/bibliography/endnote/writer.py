@@ -35,7 +35,7 @@ _ORDER: Final = (
 def write_endnote(items: Sequence[Item]) -> str:
     """Returns the items as an EndNote XML file."""
     found = [_record(item, key, number) for number, (item, key) in enumerate(with_keys(items), 1)]
-    inner = "".join(f"    {one}\n" for one in found)
+    inner = "".join(f"    {record}\n" for record in found)
     return (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<xml>\n  <records>\n{inner}  </records>\n</xml>\n'
     )
@@ -45,7 +45,7 @@ def _record(item: Item, key: str, number: int) -> str:
     kind, name = format_type("endnote", item)
     elements = dict.fromkeys(_ORDER, "")
     elements |= dict(_elements(item, key))
-    inner = "".join(elements[element] for element in _ORDER) + _others(
+    inner = "".join(elements[element] for element in _ORDER) + _unmapped(
         item, {name for name in elements if elements[name]}
     )
     return (
@@ -83,14 +83,14 @@ def _elements(item: Item, key: str) -> Iterator[tuple[str, str]]:
         yield "access-date", _element("access-date", edtf(accessed) or accessed.get("literal", ""))
 
 
-def _others(item: Item, written: set[str]) -> str:
-    """Returns the elements that were kept because no variable has them."""
+def _unmapped(item: Item, written: set[str]) -> str:
+    """Returns the stored elements that no variable has."""
     custom = item.get("custom")
-    kept = custom.get("endnote") if isinstance(custom, dict) else None
+    unmapped = custom.get("endnote") if isinstance(custom, dict) else None
     elements = []
-    for name, values in kept.items() if isinstance(kept, dict) else ():
+    for name, values in unmapped.items() if isinstance(unmapped, dict) else ():
         if _KEPT.fullmatch(str(name)) and name not in written and isinstance(values, list):
-            elements += [_element(name, one) for one in values if isinstance(one, str)]
+            elements += [_element(name, value) for value in values if isinstance(value, str)]
     return "".join(elements)
 
 
@@ -119,7 +119,7 @@ def _values(item: Item) -> dict[str, str]:
 def _contributors(item: Item) -> str:
     found = []
     for element, variable in BOOK_NAMES if item.get("type") == "book" else NAMES:
-        names = [_element("author", _written(one)) for one in names_of(item, variable)]
+        names = [_element("author", _written(name)) for name in names_of(item, variable)]
         found.append(_wrapped(element, "".join(names)))
     return "".join(found)
 

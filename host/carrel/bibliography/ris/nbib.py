@@ -52,7 +52,7 @@ def _split(line: str) -> tuple[str, str] | None:
 
 
 def _item(record: TaggedRecord) -> Item:
-    kinds = [one.lower() for one in record.all("PT")]
+    kinds = [value.lower() for value in record.all("PT")]
     kind = next((found for name, found in _TYPES.items() if name in kinds), "")
     if not kind and record.first("BTI"):
         kind = "chapter" if record.first("TI") else "book"
@@ -73,26 +73,26 @@ def _item(record: TaggedRecord) -> Item:
     if issued:
         item["issued"] = issued
     _read_identifiers(item, record)
-    words = record.all("OT") or [one.replace("*", "") for one in record.all("MH")]
+    words = record.all("OT") or [heading.replace("*", "") for heading in record.all("MH")]
     if joined_keywords(words):
         item["keyword"] = joined_keywords(words)
     if record.first("LA"):
         item["language"] = language_tag(record.first("LA"))
-    _keep_others(item, record)
+    _keep_unmapped(item, record)
     return item
 
 
-def _keep_others(item: Item, record: TaggedRecord) -> None:
+def _keep_unmapped(item: Item, record: TaggedRecord) -> None:
     """Keeps the values that no variable has, under their tags."""
     read = {f"{item.get('DOI')} [doi]", f"{item.get('number')} [pii]"}
     words = "" if record.all("OT") else "MH"
-    kept: dict[str, list[str]] = {}
+    unmapped: dict[str, list[str]] = {}
     for tag, value in record.values:
         first = tag in _FIRST and value == record.first(tag) and (tag != "PL" or _has_place(item))
         if value and not (tag in _WHOLE or tag == words or first or value in read):
-            kept.setdefault(tag, []).append(value)
-    if kept:
-        item["custom"] = {"nbib": kept}
+            unmapped.setdefault(tag, []).append(value)
+    if unmapped:
+        item["custom"] = {"nbib": unmapped}
 
 
 def _has_place(item: Item) -> bool:
@@ -115,8 +115,8 @@ def _read_names(item: Item, record: TaggedRecord) -> None:
             authors += [name] if name else []
     if authors:
         item["author"] = authors
-    editors = [name for one in record.all("FED") if (name := read_name(one))]
-    editors = editors or [_short_name(one) for one in record.all("ED")]
+    editors = [name for text in record.all("FED") if (name := read_name(text))]
+    editors = editors or [_short_name(text) for text in record.all("ED")]
     if editors:
         item["editor"] = editors
 
@@ -126,7 +126,7 @@ def _short_name(text: str) -> dict[str, str]:
     found = _SHORT_NAME.fullmatch(text)
     if found is None:
         return {"literal": text}
-    initials = " ".join(f"{one}." for one in found[2])
+    initials = " ".join(f"{letter}." for letter in found[2])
     suffix = {"suffix": found[3]} if found[3] else {}
     return {**(read_name(f"{found[1]}, {initials}") or {}), **suffix}
 

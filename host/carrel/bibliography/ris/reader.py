@@ -116,7 +116,7 @@ def _item(record: TaggedRecord) -> Item:
     put_standard_numbers(item, record.all("SN"))
     _read_identifiers(item, record)
     _read_texts(item, record)
-    _keep_others(item, record)
+    _keep_unmapped(item, record)
     return item
 
 
@@ -144,8 +144,8 @@ def _read_titles(item: Item, record: TaggedRecord, kind: str) -> None:
     elif kind in _PAPERS:
         container = _read_conference(item, record) or container
     _put(item, "container-title", container)
-    known = {"", container, item.get("collection-title"), item.get("event-title")}
-    short = (one for one in map(record.first, _SHORT_JOURNALS) if one not in known)
+    existing = {"", container, item.get("collection-title"), item.get("event-title")}
+    short = (journal for journal in map(record.first, _SHORT_JOURNALS) if journal not in existing)
     _put(item, "container-title-short", next(short, "") if container else "")
 
 
@@ -191,8 +191,8 @@ def _read_names(item: Item, record: TaggedRecord, kind: str) -> None:
         names = [
             name
             for value in record.all(*tags)
-            for one in _split_names(value)
-            if (name := read_name(one))
+            for part in _split_names(value)
+            if (name := read_name(part))
         ]
         if names:
             item[variable] = names
@@ -201,23 +201,23 @@ def _read_names(item: Item, record: TaggedRecord, kind: str) -> None:
 def _split_names(value: str) -> list[str]:
     """Returns the names of `Desk, Ann; Lamp, Ben`, which some programs write into one line."""
     parts = value.split("; ")
-    several = all("," in one for one in parts) and not value.endswith(",")
+    several = all("," in part for part in parts) and not value.endswith(",")
     return parts if several else [value]
 
 
 def _read_dates(item: Item, record: TaggedRecord) -> None:
     years = [parse_any(record.first(tag)) for tag in ("PY", "Y1", "DA")]
-    dates: list[CslDate | None] = [one for one in years if one]
-    issued: CslDate | None = next((one for one in dates if one and "date-parts" in one), None)
+    dates: list[CslDate | None] = [date for date in years if date]
+    issued: CslDate | None = next((date for date in dates if date and "date-parts" in date), None)
     if issued is None:
         issued = dates[0] if dates else None
     else:
         day = years[-1]
         if day and "date-parts" not in day:
             dates.append(_day_without_year(record, issued))
-        for other in dates:
-            if other and _more_exact(other, issued):
-                issued = other
+        for date in dates:
+            if date and _more_exact(date, issued):
+                issued = date
     if issued:
         item["issued"] = issued
     accessed = parse_any(record.first("Y2"))
@@ -278,12 +278,12 @@ def _read_pages(item: Item, record: TaggedRecord) -> None:
 
 def _read_identifiers(item: Item, record: TaggedRecord) -> None:
     raw_doi = record.first("DO", "DI")
-    others = (*record.all("L3", "N1"), record.first("ID").removesuffix(" [doi]"))
-    doi = next((found for one in record.all("DO", "DI") if (found := doi_of(one))), raw_doi)
+    texts = (*record.all("L3", "N1"), record.first("ID").removesuffix(" [doi]"))
+    doi = next((found for text in record.all("DO", "DI") if (found := doi_of(text))), raw_doi)
     urls = _urls(record)
     if not doi and urls and "doi.org/" in urls[0]:
         doi = doi_of(urls[0])
-    doi = doi or item.get("DOI") or next((found for one in others if (found := doi_of(one))), "")
+    doi = doi or item.get("DOI") or next((found for text in texts if (found := doi_of(text))), "")
     _put(item, "DOI", doi)
     _put(item, "URL", urls[0] if urls else "")
     _read_archive(item, record)
@@ -295,8 +295,8 @@ def _read_identifiers(item: Item, record: TaggedRecord) -> None:
 def _read_archive(item: Item, record: TaggedRecord) -> None:
     """Reads the archive and the PMID, which is the number that is named so, if there is one."""
     numbers, archive = record.all("AN"), record.first("DB")
-    named = next((one for one in numbers if _NAMED_PMID.fullmatch(one)), "")
-    number = next((one for one in numbers if one != named), "")
+    named = next((number for number in numbers if _NAMED_PMID.fullmatch(number)), "")
+    number = next((number for number in numbers if number != named), "")
     if named:
         item["PMID"] = named.partition(":")[2].strip()
         if not number and _MEDLINE.search(archive):
@@ -313,12 +313,12 @@ def _read_archive(item: Item, record: TaggedRecord) -> None:
 
 
 def _urls(record: TaggedRecord) -> list[str]:
-    return [url for one in record.all("UR") for url in _urls_in(one)]
+    return [url for value in record.all("UR") for url in _urls_in(value)]
 
 
 def _read_texts(item: Item, record: TaggedRecord) -> None:
     _put(item, "abstract", record.first(*_ABSTRACTS))
-    notes = [one for one in record.all("N1") if not _is_doi(item, one)]
+    notes = [note for note in record.all("N1") if not _is_doi(item, note)]
     _put(item, "note", "; ".join(dict.fromkeys(notes)))
     _put(item, "keyword", joined_keywords(record.all("KW", "K1")))
     _put(item, "language", language_tag(record.first("LA")))
@@ -329,20 +329,20 @@ def _is_doi(item: Item, text: str) -> bool:
     return bool(doi) and doi.lower() == item.get("DOI", "").lower()
 
 
-def _keep_others(item: Item, record: TaggedRecord) -> None:
+def _keep_unmapped(item: Item, record: TaggedRecord) -> None:
     """Keeps the values that no variable has, under their tags."""
     members = {value for value in item.values() if isinstance(value, str)}
-    kept: dict[str, list[str]] = {}
+    unmapped: dict[str, list[str]] = {}
     for tag, value in record.values:
         if tag == "UR":
-            values = [one for one in _urls_in(value) if one != item.get("URL")]
+            values = [url for url in _urls_in(value) if url != item.get("URL")]
         else:
             read = tag in _WHOLE or (tag in _READ and _is_read(item, members, tag, value))
             values = [value] if value and not read else []
-        for one in values:
-            kept.setdefault(tag, []).append(one)
-    if kept:
-        item["custom"] = {"ris": kept}
+        for text in values:
+            unmapped.setdefault(tag, []).append(text)
+    if unmapped:
+        item["custom"] = {"ris": unmapped}
 
 
 def _urls_in(value: str) -> list[str]:
@@ -372,4 +372,4 @@ def _is_read(item: Item, members: set[str], tag: str, value: str) -> bool:
 def _includes(parts: list[list[int]], other: list[list[int]]) -> bool:
     """Returns whether the parts of a date include those of another."""
     pairs = zip(parts, other, strict=False)
-    return len(other) <= len(parts) and all(own[: len(one)] == one for own, one in pairs)
+    return len(other) <= len(parts) and all(left[: len(right)] == right for left, right in pairs)

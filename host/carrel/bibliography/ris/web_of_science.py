@@ -59,7 +59,7 @@ def _records(text: str) -> list[TaggedRecord]:
                 record.begin(tag, line)
             else:
                 record.carry_on(line)
-    return [one.finished() for one in found]
+    return [record.finished() for record in found]
 
 
 def _item(record: TaggedRecord) -> Item:
@@ -81,7 +81,7 @@ def _item(record: TaggedRecord) -> Item:
     if doi:
         item["DOI"] = doi
     put_standard_numbers(item, record.all("SN", "EI", "BN"))
-    words = [word for one in record.all("DE", "ID") for word in one.split(";")]
+    words = [word for value in record.all("DE", "ID") for word in value.split(";")]
     if joined_keywords(words):
         item["keyword"] = joined_keywords(words)
     if record.first("LA"):
@@ -92,21 +92,21 @@ def _item(record: TaggedRecord) -> Item:
 def _read_names(item: Item, record: TaggedRecord) -> None:
     authors = record.all("AF") or record.all("AU")
     for variable, names in (("author", authors), ("editor", record.all("BF") or record.all("BE"))):
-        found = [name for one in names if (name := read_name(one))]
+        found = [name for text in names if (name := read_name(text))]
         if found:
             item[variable] = found
     group = record.all("CA")
     if group:
-        item["author"] = [*item.get("author", ()), *({"literal": one} for one in group)]
+        item["author"] = [*item.get("author", ()), *({"literal": name} for name in group)]
 
 
 def _with_unknown(item: Item, record: TaggedRecord) -> Item:
     known = {*_TEXTS, "PT", "AU", "AF", "BE", "BF", "CA", "PY", "PD", "BP", "EP", "DI", "SN", "EI",
              "BN", "DE", "ID", "LA"}  # fmt: skip
-    kept: dict[str, list[str]] = {}
+    unknown: dict[str, list[str]] = {}
     for tag, value in record.values:
         if tag not in known and value:
-            kept.setdefault(tag, []).append(value)
-    if kept:
-        item["custom"] = {"web-of-science": kept}
+            unknown.setdefault(tag, []).append(value)
+    if unknown:
+        item["custom"] = {"web-of-science": unknown}
     return item

@@ -101,7 +101,7 @@ def _issued(date: CslDate | None) -> Iterator[tuple[str, str]]:
 
 
 def _slashed(parts: list[int]) -> str:
-    return "/".join([f"{parts[0]:04d}", *(f"{one:02d}" for one in parts[1:])]) + "/" * (
+    return "/".join([f"{parts[0]:04d}", *(f"{part:02d}" for part in parts[1:])]) + "/" * (
         4 - len(parts)
     )
 
@@ -141,8 +141,8 @@ def _rest(item: Item) -> Iterator[tuple[str, str]]:
     for variable, tag in _TEXTS:
         yield tag, text_of(item, variable)
     custom = item.get("custom")
-    kept = custom.get("ris") if isinstance(custom, dict) else None
-    for tag, values in kept.items() if isinstance(kept, dict) else ():
+    unmapped = custom.get("ris") if isinstance(custom, dict) else None
+    for tag, values in unmapped.items() if isinstance(unmapped, dict) else ():
         if _TAG.fullmatch(str(tag)) and tag not in {"TY", "ER"} and isinstance(values, list):
             for value in values:
                 if isinstance(value, str):
