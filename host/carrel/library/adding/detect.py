@@ -67,7 +67,7 @@ class Input:
 
 def detect(texts: Sequence[str]) -> list[Input]:
     """Returns the inputs in some texts, in their order."""
-    return [one for text in texts for one in _of_text(text)]
+    return [detected for text in texts for detected in _of_text(text)]
 
 
 def identifier_in(text: str) -> Id | None:
@@ -91,7 +91,7 @@ def is_bibliography(text: str) -> bool:
     start = text.lstrip("\ufeff \t\r\n")
     if start[:1] in {"[", "{"} and not re.match(r"\[[0-9]{1,3}\]", start):
         return True
-    return any(one.match(start) for one in (_BIBTEX, _RIS, _NBIB, _XML))
+    return any(pattern.match(start) for pattern in (_BIBTEX, _RIS, _NBIB, _XML))
 
 
 def _of_text(text: str) -> Iterator[Input]:
@@ -136,9 +136,9 @@ def _of_line(line: str) -> Iterator[Input]:
         return
     words = list(_words(plain))
     ids = [identifier_in(word) for word in words]
-    if len(words) > 1 and all(one is not None for one in ids):
-        for word, one in zip(words, ids, strict=True):
-            yield Input(_shown(word), "identifier", word, one)
+    if len(words) > 1 and all(identifier is not None for identifier in ids):
+        for word, identifier in zip(words, ids, strict=True):
+            yield Input(_shown(word), "identifier", word, identifier)
 
 
 def _words(line: str) -> Iterator[str]:

@@ -56,13 +56,13 @@ def identifier_of_pdf(data: bytes, reader: DocumentReader, call: Call) -> Id:
     stated = read.identifiers
     for kind in ("doi", "arxiv", "pmid", "pmcid"):
         value = stated.get(kind)
-        for one in value if isinstance(value, list) else [value]:
-            found = _identifier(f"{kind}:{one}" if kind != "pmcid" else str(one)) if one else None
+        for raw in value if isinstance(value, list) else [value]:
+            found = _identifier(f"{kind}:{raw}" if kind != "pmcid" else str(raw)) if raw else None
             if found is not None:
                 return found
     text = read.text[:_SEARCHED]
     matches = [*_ARXIV.finditer(text), *_DOI.finditer(text)]
-    for match in sorted(matches, key=lambda one: one.start()):
+    for match in sorted(matches, key=lambda match: match.start()):
         is_arxiv = match.re is _ARXIV
         found = _identifier(f"arxiv:{match[1]}" if is_arxiv else f"doi:{_bare(match[0])}")
         if found is not None:

@@ -83,5 +83,5 @@ class InputOutcome:
 
 def summary(outcomes: Sequence[InputOutcome]) -> dict[str, int]:
     """Returns how many inputs there were, and how many of each status."""
-    counts = {status: sum(one.status == status for one in outcomes) for status in STATUSES}
+    counts = {status: sum(outcome.status == status for outcome in outcomes) for status in STATUSES}
     return {"total": len(outcomes), **counts}

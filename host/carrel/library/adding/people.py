@@ -46,7 +46,7 @@ def with_divided_names(item: Item, sources: Iterable[str]) -> Item:
     for variable in ("author", "editor"):
         people = item.get(variable)
         if isinstance(people, list):
-            changed[variable] = [_divided(one) for one in people]
+            changed[variable] = [_divided(person) for person in people]
     return changed
 
 
@@ -58,9 +58,9 @@ def divide(name: str) -> tuple[str, str, str] | None:
     words = words or plain.split()
     if len(words) > 2 and words[-1].strip(".").lower() in _SUFFIXES:
         suffix = words.pop()
-    if not 2 <= len(words) <= 5 or not all(_is_word(one) for one in words):
+    if not 2 <= len(words) <= 5 or not all(_is_word(word) for word in words):
         return None
-    if any(one.strip(".").lower() in _OF_ORGANISATIONS for one in words):
+    if any(word.strip(".").lower() in _OF_ORGANISATIONS for word in words):
         return None
     start = len(words) - 1
     while start > 1 and words[start - 1].lower() in _PARTICLES:
@@ -82,8 +82,8 @@ def _divided(person: Any) -> Any:
 
 
 def _is_word(word: str) -> bool:
-    return all(one.isalpha() or one in "-.'’" for one in word)  # noqa: RUF001 - an apostrophe
+    return all(char.isalpha() or char in "-.'’" for char in word)  # noqa: RUF001 - an apostrophe
 
 
 def _has_capital(word: str) -> bool:
-    return any(one.isupper() for one in word)
+    return any(char.isupper() for char in word)

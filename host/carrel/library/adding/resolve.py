@@ -52,12 +52,12 @@ class WorkFinder:
         distinct = list(dict.fromkeys(ids))
         for start in range(0, len(distinct), MAX_IDS):
             part = distinct[start : start + MAX_IDS]
-            result = self._lookup.run([_asked(one) for one in part], call)
-            for one, item in zip(part, result.items, strict=True):
+            result = self._lookup.run([_as_text(identifier) for identifier in part], call)
+            for identifier, item in zip(part, result.items, strict=True):
                 if item.work is None:
-                    found[one] = _absent(one, item)
+                    found[identifier] = _absent(identifier, item)
                 else:
-                    found[one] = _as_found(result.works[item.work], one)
+                    found[identifier] = _as_found(result.works[item.work], identifier)
         return found
 
     def by_citation(self, citation: str, call: Call) -> ResolvedItem:
@@ -71,12 +71,16 @@ class WorkFinder:
         return _as_found(resolution.merged, resolution.id)
 
 
-def _asked(one: Id) -> str:
-    """Returns an identifier as text that is read as the same kind again."""
-    return one.id if one.type in {"doi", "pmcid"} else f"{one.type}:{one.id}"
+def _as_text(identifier: Id) -> str:
+    """Returns an identifier as text that is read as the same kind."""
+    return (
+        identifier.id
+        if identifier.type in {"doi", "pmcid"}
+        else f"{identifier.type}:{identifier.id}"
+    )
 
 
-def _as_found(merged: MergedWork, asked: Id | None) -> ResolvedItem:
+def _as_found(merged: MergedWork, requested: Id | None) -> ResolvedItem:
     sources = merged.provenance.get("authors", ())
     item = with_divided_names(item_from_work(merged.work), sources)
     del item["id"]  # the library makes a key of author and year
@@ -88,19 +92,19 @@ def _as_found(merged: MergedWork, asked: Id | None) -> ResolvedItem:
         if item.get("container-title") and item.get("archive") == "arXiv":
             # A published article is cited without the archive of its e-print.
             item = {name: value for name, value in item.items() if not name.startswith("archive")}
-    if asked is not None and asked.type == "isbn" and not item.get("ISBN"):
-        item["ISBN"] = asked.id
+    if requested is not None and requested.type == "isbn" and not item.get("ISBN"):
+        item["ISBN"] = requested.id
     if custom:
         item["custom"] = {**item.get("custom", {}), **custom}
     return ResolvedItem(item, tuple(merged.sources))
 
 
-def _absent(one: Id, item: LookupItem) -> CarrelError:
+def _absent(identifier: Id, item: LookupItem) -> CarrelError:
     if item.outcome == "not_asked":
         return SourceError(
             "not_found",
-            f"no plugin that is on looks up {one.type} identifiers",
+            f"no plugin that is on looks up {identifier.type} identifiers",
             plugin="",
             tool="library_add",
         )
-    return unresolved(f"{one.type} {one.id}", item)
+    return unresolved(f"{identifier.type} {identifier.id}", item)

@@ -58,13 +58,13 @@ class LibraryAdder:
             Cancelled: the call was cancelled.
         """
         inputs = detect(texts)
-        jobs = [_Job(one) for one in inputs[:MAX_INPUTS]]
+        jobs = [_Job(detected) for detected in inputs[:MAX_INPUTS]]
         call.explain(f"{len(jobs)} inputs")
         for job in jobs:
             self._prepare(job, call)
             job.skip_known(library)
-        wanted = [job.id for job in jobs if job.id is not None]
-        found = self._finder.by_identifier(wanted, call) if wanted else {}
+        ids = [job.id for job in jobs if job.id is not None]
+        found = self._finder.by_identifier(ids, call) if ids else {}
         for job in jobs:
             if job.id is not None:
                 job.take(found[job.id])
@@ -74,39 +74,39 @@ class LibraryAdder:
         outcomes = _added(library, jobs)
         outcomes += [
             InputOutcome.failed(
-                one.source,
-                one.kind,
+                detected.source,
+                detected.kind,
                 "validation_error",
                 f"more than {MAX_INPUTS} inputs; give the rest in another call",
             )
-            for one in inputs[MAX_INPUTS:]
+            for detected in inputs[MAX_INPUTS:]
         ]
         return outcomes
 
     def _prepare(self, job: _Job, call: Call) -> None:
         """Reads files and bibliographies; leaves identifiers and citations to be resolved."""
-        one = job.input
+        detected = job.input
         try:
-            if one.kind == "bibliography":
-                job.take_bibliography(one.text)
-            elif one.kind == "file":
+            if detected.kind == "bibliography":
+                job.take_bibliography(detected.text)
+            elif detected.kind == "file":
                 call.check()
                 self._read(job, call)
-            elif one.kind == "unknown":
+            elif detected.kind == "unknown":
                 job.fail(
                     "validation_error",
                     "expected an identifier (DOI, arXiv, PMID, PMCID, ISBN) or its URL, a "
                     "citation, a bibliography (BibTeX, RIS, nbib, CSL-JSON, EndNote XML) or the "
                     f"path of a file ({', '.join((PDF_SUFFIX, *BIBLIOGRAPHY_SUFFIXES))})",
                 )
-            elif one.kind == "identifier":
-                job.id = one.id
+            elif detected.kind == "identifier":
+                job.id = detected.id
             else:
-                job.citation = one.text
+                job.citation = detected.text
         except Cancelled:
             raise
         except CarrelError as error:
-            job.entries.append(InputOutcome.of_error(one.source, job.kind, error))
+            job.entries.append(InputOutcome.of_error(detected.source, job.kind, error))
 
     def _read(self, job: _Job, call: Call) -> None:
         path = job.input.text
@@ -139,20 +139,20 @@ class _Job:
             will not be added, in their order.
     """
 
-    def __init__(self, one: Input) -> None:
-        self.input = one
-        self.kind: str = one.id.type if one.id is not None else one.kind
-        self.id = one.id if one.kind == "identifier" else None
+    def __init__(self, detected: Input) -> None:
+        self.input = detected
+        self.kind: str = detected.id.type if detected.id is not None else detected.kind
+        self.id = detected.id if detected.kind == "identifier" else None
         self.citation: str | None = None
         self.entries: list[InputOutcome | tuple[str, Item]] = []
 
     def skip_known(self, library: Library) -> None:
-        """Skips a work whose identifier a reference has, so that no source is asked for it."""
-        known = None if self.id is None else _reference_with(library, self.id)
-        if self.id is None or known is None:
+        """Skips a work whose identifier a reference has, so that no source is queried for it."""
+        existing = None if self.id is None else _reference_with(library, self.id)
+        if self.id is None or existing is None:
             return
-        key = str(known["id"])
-        title = str(known.get("title") or "")
+        key = str(existing["id"])
+        title = str(existing.get("title") or "")
         self.entries.append(
             InputOutcome(
                 self.input.source,
@@ -184,10 +184,12 @@ class _Job:
         self.kind = read.format
         if not read.entries and not read.unread:
             raise BibliographyError("MALFORMED", "the bibliography has no entries")
-        self.entries += [(one.label, _keyed(one.item, read.format)) for one in read.entries]
+        self.entries += [(entry.label, _keyed(entry.item, read.format)) for entry in read.entries]
         self.entries += [
-            InputOutcome.failed(one.label, self.kind, "parse_error", _placed(one.line, one.problem))
-            for one in read.unread
+            InputOutcome.failed(
+                unread.label, self.kind, "parse_error", _with_line(unread.line, unread.problem)
+            )
+            for unread in read.unread
         ]
 
     def fail(self, reason: str, message: str) -> None:
@@ -197,13 +199,13 @@ class _Job:
         )
 
 
-def _reference_with(library: Library, one: Id) -> Item | None:
+def _reference_with(library: Library, identifier: Id) -> Item | None:
     """Returns the reference that has an identifier; None for kinds that are not searched for."""
-    member = {"doi": "DOI", "pmid": "PMID", "pmcid": "PMCID"}.get(one.type)
-    if member is None or '"' in one.id:
+    member = {"doi": "DOI", "pmid": "PMID", "pmcid": "PMCID"}.get(identifier.type)
+    if member is None or '"' in identifier.id:
         return None
-    for item in library.search(f'{one.type}:"{one.id}"', limit=5).items:
-        if fold_doi(str(item.get(member) or "")) == one.folded:
+    for item in library.search(f'{identifier.type}:"{identifier.id}"', limit=5).items:
+        if fold_doi(str(item.get(member) or "")) == identifier.folded:
             return item
     return None
 
@@ -219,7 +221,7 @@ def _keyed(item: Item, format: str) -> Item:  # noqa: A002
     return {name: value for name, value in item.items() if name != "id"}
 
 
-def _placed(line: int | None, problem: str) -> str:
+def _with_line(line: int | None, problem: str) -> str:
     return problem if line is None else f"line {line}: {problem}"
 
 

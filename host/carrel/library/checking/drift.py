@@ -33,29 +33,29 @@ _DASHES: Final = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u22
 
 
 def drift_finding(item: Item, merged: MergedWork) -> Finding | None:
-    """Returns what differs, with both values and who has the other one."""
+    """Returns what differs, with both values and the sources that state the other."""
     theirs = item_from_work(merged.work)
     mismatch = _mismatch(item, theirs, merged)
     if mismatch is not None:
         return mismatch
     fields: list[dict[str, Any]] = []
     for name, field in _COMPARED.items():
-        own, other = item.get(name), theirs.get(name)
-        if other is None or _agrees(name, own, other):
+        own, stated = item.get(name), theirs.get(name)
+        if stated is None or _agrees(name, own, stated):
             continue
-        fields.append(_difference(name, own, other, merged, field))
-    own_year, other_year = year_of(item), year_of(theirs)
-    if other_year is not None and own_year != other_year:
-        fields.append(_difference("issued", own_year, other_year, merged, "issued"))
+        fields.append(_difference(name, own, stated, merged, field))
+    own_year, stated_year = year_of(item), year_of(theirs)
+    if stated_year is not None and own_year != stated_year:
+        fields.append(_difference("issued", own_year, stated_year, merged, "issued"))
     if not fields:
         return None
-    names = ", ".join(one["field"] for one in fields)
-    sources = tuple(dict.fromkeys(name for one in fields for name in one["sources"]))
+    names = ", ".join(difference["field"] for difference in fields)
+    sources = tuple(dict.fromkeys(name for difference in fields for name in difference["sources"]))
     return Finding(
         "metadata_outdated",
         f"other values at {', '.join(sources)}: {names}",
         sources,
-        {"updated_fields": [one["field"] for one in fields], "fields": fields},
+        {"updated_fields": [difference["field"] for difference in fields], "fields": fields},
     )
 
 
@@ -63,13 +63,15 @@ def _mismatch(item: Item, theirs: Item, merged: MergedWork) -> Finding | None:
     differing = []
     if not titles_alike(str(item.get("title") or ""), str(theirs.get("title") or "")):
         differing.append(_difference("title", item["title"], theirs["title"], merged, "title"))
-    own, other = names_of(item), names_of(theirs)
-    if not authors_alike(own, other):
-        differing.append(_difference("author", own[:10], other[:10], merged, "authors"))
+    own, stated = names_of(item), names_of(theirs)
+    if not authors_alike(own, stated):
+        differing.append(_difference("author", own[:10], stated[:10], merged, "authors"))
     if not differing:
         return None
-    names = " and ".join(one["field"] for one in differing)
-    sources = tuple(dict.fromkeys(name for one in differing for name in one["sources"]))
+    names = " and ".join(difference["field"] for difference in differing)
+    sources = tuple(
+        dict.fromkeys(name for difference in differing for name in difference["sources"])
+    )
     return Finding(
         "metadata_mismatch",
         f"the identifier is that of another work: {names} differ from {', '.join(sources)}",
@@ -78,7 +80,7 @@ def _mismatch(item: Item, theirs: Item, merged: MergedWork) -> Finding | None:
     )
 
 
-def _agrees(name: str, own: object, other: object) -> bool:
+def _agrees(name: str, own: object, stated: object) -> bool:
     """Returns whether a member needs no change."""
     if own in (None, ""):
         # A reference may leave out what its writer does not want; but a preprint that was
@@ -86,10 +88,10 @@ def _agrees(name: str, own: object, other: object) -> bool:
         return name == "title"
     if name == "DOI":
         # A preprint's DOI beside the publication's is a version, which is found elsewhere.
-        return str(own).lower() == str(other).lower() or is_preprint_doi(str(own))
+        return str(own).lower() == str(stated).lower() or is_preprint_doi(str(own))
     if name == "page":
-        return _pages(own) == _pages(other)
-    return same_text(own, other)
+        return _pages(own) == _pages(stated)
+    return same_text(own, stated)
 
 
 def _pages(value: object) -> tuple[str, str]:
@@ -103,9 +105,9 @@ def _pages(value: object) -> tuple[str, str]:
 
 
 def _difference(
-    name: str, own: object, other: object, merged: MergedWork, field: str
+    name: str, own: object, stated: object, merged: MergedWork, field: str
 ) -> dict[str, Any]:
-    difference: dict[str, Any] = {"field": name, "theirs": other}
+    difference: dict[str, Any] = {"field": name, "theirs": stated}
     if own not in (None, ""):
         difference["yours"] = own
     difference["sources"] = list(merged.provenance.get(field, merged.sources))

@@ -82,7 +82,7 @@ class CheckOutcome:
         """Returns the outcome as JSON."""
         fields: dict[str, Any] = {"id": self.id, "status": self.status}
         if self.findings:
-            fields["findings"] = [one.to_json() for one in self.findings]
+            fields["findings"] = [finding.to_json() for finding in self.findings]
         if self.message is not None:
             fields["message"] = self.message
         if self.sources:
@@ -94,7 +94,7 @@ class CheckOutcome:
         block: dict[str, Any] = {
             "checked_at": iso(now),
             "status": self.status,
-            "findings": [one.to_json() for one in self.findings],
+            "findings": [finding.to_json() for finding in self.findings],
         }
         if self.sources:
             block["sources"] = list(self.sources)
@@ -103,7 +103,7 @@ class CheckOutcome:
 
 def gravest(findings: Sequence[Finding]) -> list[Finding]:
     """Returns the findings, the gravest first."""
-    return sorted(findings, key=lambda one: FINDING_TYPES.index(one.type))
+    return sorted(findings, key=lambda finding: FINDING_TYPES.index(finding.type))
 
 
 def iso(moment: float) -> str:

@@ -36,8 +36,8 @@ _DOIS: Final = {
 def notice_findings(retractions: Retractions) -> list[Finding]:
     """Returns a finding for each type of notice, with who states it."""
     by_type: dict[FindingType, list[Statement]] = {}
-    for one in retractions.statements:
-        by_type.setdefault(_type_of(one.kind), []).append(one)
+    for statement in retractions.statements:
+        by_type.setdefault(_type_of(statement.kind), []).append(statement)
     return [_finding(kind, stated) for kind, stated in by_type.items()]
 
 
@@ -46,13 +46,13 @@ def _type_of(kind: str) -> FindingType:
 
 
 def _finding(kind: FindingType, stated: Sequence[Statement]) -> Finding:
-    sources = tuple(dict.fromkeys(one.source for one in stated))
-    date = min((one.date for one in stated if one.date), default=None)
-    doi = next((one.doi for one in stated if one.doi), None)
+    sources = tuple(dict.fromkeys(statement.source for statement in stated))
+    date = min((statement.date for statement in stated if statement.date), default=None)
+    doi = next((statement.doi for statement in stated if statement.doi), None)
     when = f" on {date}" if date else ""
-    partly = all(one.kind == "partial_retraction" for one in stated)
+    partly = all(statement.kind == "partial_retraction" for statement in stated)
     what = f"{'partly ' if partly else ''}{_WORDS[kind]}"
-    details: dict[str, Any] = {"statements": [one.to_json() for one in stated[:20]]}
+    details: dict[str, Any] = {"statements": [statement.to_json() for statement in stated[:20]]}
     if doi is not None:
         details[_DOIS[kind]] = doi
     if date is not None:

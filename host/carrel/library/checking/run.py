@@ -76,31 +76,31 @@ class LibraryChecker:
             Cancelled: the call was cancelled.
         """
         found: dict[int, CheckOutcome] = {}
-        wanted: dict[int, Id] = {}
-        for place, item in enumerate(items):
-            one = self._skipped(item, force=force)
-            known = identifier_of(item)
-            if one is not None:
-                found[place] = one
-            elif known is None:
-                found[place] = CheckOutcome(
+        identifiers: dict[int, Id] = {}
+        for index, item in enumerate(items):
+            skipped = self._skipped(item, force=force)
+            identifier = identifier_of(item)
+            if skipped is not None:
+                found[index] = skipped
+            elif identifier is None:
+                found[index] = CheckOutcome(
                     str(item["id"]),
                     "skipped",
                     message="it has no DOI, PMID, PMCID or arXiv id to ask for",
                 )
             else:
-                wanted[place] = known
-        places = list(wanted)
-        for start in range(0, len(places), MAX_IDS):
-            part = places[start : start + MAX_IDS]
-            result = self._lookup.run([_asked(wanted[place]) for place in part], call)
-            for place, answer in zip(part, result.items, strict=True):
-                found[place] = self._check(items[place], wanted[place], answer, result, call)
+                identifiers[index] = identifier
+        indexes = list(identifiers)
+        for start in range(0, len(indexes), MAX_IDS):
+            part = indexes[start : start + MAX_IDS]
+            result = self._lookup.run([_as_text(identifiers[index]) for index in part], call)
+            for index, answer in zip(part, result.items, strict=True):
+                found[index] = self._check(items[index], identifiers[index], answer, result, call)
                 call.progress(len(found), len(items), "checking references")
         if save:
-            for place in places:
-                self._save(library, found[place])
-        return [found[place] for place in range(len(items))]
+            for index in indexes:
+                self._save(library, found[index])
+        return [found[index] for index in range(len(items))]
 
     def _skipped(self, item: Item, *, force: bool) -> CheckOutcome | None:
         days = checked_days_ago(custom_of(item).get("check"), self._now())
@@ -115,18 +115,18 @@ class LibraryChecker:
         )
 
     def _check(
-        self, item: Item, known: Id, answer: LookupItem, result: LookupResult, call: Call
+        self, item: Item, identifier: Id, answer: LookupItem, result: LookupResult, call: Call
     ) -> CheckOutcome:
         id = str(item["id"])  # noqa: A001
         if answer.work is None:
             why = answer.problem.message if answer.problem is not None else "no source has it"
-            return CheckOutcome(id, "unknown", message=printable(f"{known.id}: {why}", 500))
+            return CheckOutcome(id, "unknown", message=printable(f"{identifier.id}: {why}", 500))
         merged = result.works[answer.work]
         findings: list[Finding] = []
         problem = None
         sources = list(merged.sources)
         try:
-            retractions = self._notices.run(_asked(known), call)
+            retractions = self._notices.run(_as_text(identifier), call)
         except Cancelled:
             raise
         except CarrelError as error:
@@ -134,15 +134,17 @@ class LibraryChecker:
         else:
             findings += notice_findings(retractions)
             sources += [
-                one.source for one in retractions.sources if one.outcome in {"states", "silent"}
+                report.source
+                for report in retractions.sources
+                if report.outcome in {"states", "silent"}
             ]
-            failed = [one.source for one in retractions.sources if one.outcome == "failed"]
+            failed = [report.source for report in retractions.sources if report.outcome == "failed"]
             if failed:
                 problem = f"no answer from {', '.join(failed)}"
-        has_version = any(one.type == "version_changed" for one in findings)
+        has_version = any(finding.type == "version_changed" for finding in findings)
         version = None if has_version else version_finding(item, merged)
         drift = drift_finding(item, merged)
-        findings += [one for one in (version, drift) if one is not None]
+        findings += [finding for finding in (version, drift) if finding is not None]
         findings = gravest(findings)
         status = findings[0].type if findings else "unknown" if problem is not None else "ok"
         return CheckOutcome(
@@ -162,17 +164,17 @@ class LibraryChecker:
 
 
 def identifier_of(item: Item) -> Id | None:
-    """Returns the identifier by which a reference is asked for."""
+    """Returns the identifier by which a reference is looked up."""
     candidates = (
         item.get("DOI"),
         f"pmid:{item['PMID']}" if item.get("PMID") else None,
         item.get("PMCID"),
         f"arxiv:{custom_of(item)['arxiv_id']}" if custom_of(item).get("arxiv_id") else None,
     )
-    for one in candidates:
+    for candidate in candidates:
         try:
-            if isinstance(one, str | int) and one:
-                return parse_reference(str(one))
+            if isinstance(candidate, str | int) and candidate:
+                return parse_reference(str(candidate))
         except PaperError:
             continue
     return None
@@ -181,10 +183,14 @@ def identifier_of(item: Item) -> Id | None:
 def summary(outcomes: Sequence[CheckOutcome]) -> dict[str, Any]:
     """Returns how many references there were, and how many of each status."""
     counts: dict[str, Any] = {"total": len(outcomes)}
-    for one in outcomes:
-        counts[one.status] = counts.get(one.status, 0) + 1
+    for outcome in outcomes:
+        counts[outcome.status] = counts.get(outcome.status, 0) + 1
     return counts
 
 
-def _asked(one: Id) -> str:
-    return one.id if one.type in {"doi", "pmcid"} else f"{one.type}:{one.id}"
+def _as_text(identifier: Id) -> str:
+    return (
+        identifier.id
+        if identifier.type in {"doi", "pmcid"}
+        else f"{identifier.type}:{identifier.id}"
+    )

@@ -20,7 +20,7 @@ _MARKUP = re.compile(r"<[^<>]{1,40}>")
 def words(text: str) -> list[str]:
     """Returns the words of a text in lower case, without accents and markup."""
     plain = unicodedata.normalize("NFKD", _MARKUP.sub(" ", text).casefold())
-    bare = "".join(one for one in plain if not unicodedata.combining(one))
+    bare = "".join(character for character in plain if not unicodedata.combining(character))
     found = _WORD.findall(bare)
     # Scripts without blanks: every character is a word.
     return [part for word in found for part in (word if _is_ideographic(word) else [word])]
@@ -28,20 +28,20 @@ def words(text: str) -> list[str]:
 
 def titles_alike(first: str, second: str) -> bool:
     """Returns whether two titles are of one work."""
-    one, two = set(words(first)), set(words(second))
-    if not one or not two:
+    left, right = set(words(first)), set(words(second))
+    if not left or not right:
         return True
-    common = len(one & two)
-    jaccard = common / len(one | two)
-    return jaccard >= TITLE_JACCARD or common / min(len(one), len(two)) >= TITLE_CONTAINMENT
+    common = len(left & right)
+    jaccard = common / len(left | right)
+    return jaccard >= TITLE_JACCARD or common / min(len(left), len(right)) >= TITLE_CONTAINMENT
 
 
 def authors_alike(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Returns whether two lists of names overlap; a list that is not known contradicts nothing."""
-    one, two = _keys(first), _keys(second)
-    if not one or not two:
+    """Returns whether two lists of names overlap; an empty list contradicts nothing."""
+    left, right = _keys(first), _keys(second)
+    if not left or not right:
         return True
-    return len(one & two) / min(len(one), len(two)) >= AUTHOR_OVERLAP
+    return len(left & right) / min(len(left), len(right)) >= AUTHOR_OVERLAP
 
 
 def same_text(first: object, second: object) -> bool:
@@ -60,4 +60,6 @@ def _keys(names: Iterable[str]) -> set[str]:
 
 
 def _is_ideographic(word: str) -> bool:
-    return any("\u3040" <= one <= "\u9fff" or "\uac00" <= one <= "\ud7a3" for one in word)
+    return any(
+        "\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3" for character in word
+    )

@@ -37,10 +37,11 @@ def version_finding(item: Item, merged: MergedWork) -> Finding | None:
     if not is_preprint and work.type not in {"article", "preprint"}:
         return None
     published = [
-        (one.id, record.source)
+        (relation.id, record.source)
         for record in merged.records
-        for one in record.relations
-        if one.id_type.lower() == "doi" and one.type.lower().replace("_", "-") in _PUBLISHED_AS
+        for relation in record.relations
+        if relation.id_type.lower() == "doi"
+        and relation.type.lower().replace("_", "-") in _PUBLISHED_AS
     ]
     published += [
         (record.ids.doi, record.source)
@@ -52,7 +53,9 @@ def version_finding(item: Item, merged: MergedWork) -> Finding | None:
     ]
     if published:
         doi = fold_doi(published[0][0])
-        sources = tuple(dict.fromkeys(source for one, source in published if fold_doi(one) == doi))
+        sources = tuple(
+            dict.fromkeys(source for candidate, source in published if fold_doi(candidate) == doi)
+        )
         return Finding(
             "version_changed",
             f"published as {published[0][0]}, according to {', '.join(sources)}",
