@@ -23,7 +23,7 @@ library = ExampleGroup(
 )
 library.example = "library add 10.1103/PhysRevLett.130.200601 isbn:9780306406157"
 
-for _one in (
+for _command in (
     list_command,
     search_command,
     show_command,
@@ -39,4 +39,4 @@ for _one in (
     backups_command,
     restore_command,
 ):
-    library.add_command(_one)
+    library.add_command(_command)

@@ -59,14 +59,14 @@ def _add(session: Session, inputs: Sequence[str], *, as_json: bool, jsonl: bool)
         write_json(result)
     else:
         _show(outcomes)
-    failed = [one for one in outcomes if one["status"] == "failed"]
+    failed = [outcome for outcome in outcomes if outcome["status"] == "failed"]
     if jsonl or is_plain(as_json):  # the table has them
-        for one in failed:
-            source = printable(one["source"], 100)
-            complain(f"carrel: {source}: {one['reason']}: {printable(one['message'], 500)}")
+        for outcome in failed:
+            source = printable(outcome["source"], 100)
+            complain(f"carrel: {source}: {outcome['reason']}: {printable(outcome['message'], 500)}")
     if not failed:
         return OK
-    misuse = all(one.get("reason") == "validation_error" for one in outcomes)
+    misuse = all(outcome.get("reason") == "validation_error" for outcome in outcomes)
     return MISUSE if misuse else FAILED
 
 
@@ -144,12 +144,12 @@ def _show(outcomes: Sequence[Mapping[str, Any]]) -> None:
 
     rows = [
         (
-            one["source"],
-            one["status"],
-            one.get("id") or one.get("existing_id") or "",
-            one.get("title") or one.get("message") or "",
+            outcome["source"],
+            outcome["status"],
+            outcome.get("id") or outcome.get("existing_id") or "",
+            outcome.get("title") or outcome.get("message") or "",
         )
-        for one in outcomes
+        for outcome in outcomes
     ]
     table(("input", "outcome", "key", "title"), rows)
 
@@ -167,8 +167,8 @@ def remove_command(session: Session, ids: tuple[str, ...], force: bool, as_json:
     def work() -> int:
         code = OK
         with opened(session) as library:
-            for one in ids:
-                result = remove_reference(library, one, force=force, forcing="--force")
+            for key in ids:
+                result = remove_reference(library, key, force=force, forcing="--force")
                 if is_plain(as_json):
                     write_json(result)
                 elif "item" not in result:
@@ -202,8 +202,8 @@ def merge_command(session: Session, keep: str, other: str, dry_run: bool, as_jso
             merged = library.merge(keep, other, dry_run=dry_run)
         if is_plain(as_json):
             differences = [
-                {"member": one.member, "kept": one.kept, "other": one.other}
-                for one in merged.differences
+                {"member": difference.member, "kept": difference.kept, "other": difference.other}
+                for difference in merged.differences
             ]
             write_json(
                 {
@@ -221,8 +221,8 @@ def merge_command(session: Session, keep: str, other: str, dry_run: bool, as_jso
         if merged.taken:
             lines.append(f"  taken: {', '.join(merged.taken)}")
         lines += [
-            f"  dropped {one.member}: {printable(str(one.other), 200)}"
-            for one in merged.differences
+            f"  dropped {difference.member}: {printable(str(difference.other), 200)}"
+            for difference in merged.differences
         ]
         write_text("\n".join(printable(line, 1000) for line in lines) + "\n")
         return OK

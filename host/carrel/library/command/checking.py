@@ -69,10 +69,10 @@ def check_command(  # noqa: PLR0917 - click passes options by name
             write_json({"results": results, "summary": _summary(results)})
         else:
             _show(results)
-        lost = [one for one in results if one["status"] in {"unknown", "not_found"}]
-        for one in lost:
-            message = printable(one.get("message", one["status"]), 500)
-            complain(f"carrel: {printable(one['id'], 100)}: {message}")
+        lost = [result for result in results if result["status"] in {"unknown", "not_found"}]
+        for result in lost:
+            message = printable(result.get("message", result["status"]), 500)
+            complain(f"carrel: {printable(result['id'], 100)}: {message}")
         return FAILED if lost else OK
 
     return library_exit(session, work)
@@ -89,15 +89,15 @@ def _checked(
 ) -> list[dict[str, Any]]:
     """Returns what the check of each reference found, a part of them at a time."""
     config = library_config(session)
-    wanted = with_stdin(ids)
+    keys = with_stdin(ids)
     if not ids:
         with opened(session) as library:
             found = library.items() if everything else library.search(str(query), limit=0).items
-        wanted = [str(item["id"]) for item in found]
+        keys = [str(item["id"]) for item in found]
     results: list[dict[str, Any]] = []
     with session.open(config) as host, Progress("check") as progress:
-        for start in range(0, len(wanted), _PART):
-            part = wanted[start : start + _PART]
+        for start in range(0, len(keys), _PART):
+            part = keys[start : start + _PART]
             arguments = {"ids": part, "force": force, "save": save}
             result = host.call("library_check", arguments, on_progress=progress.update).data
             results += result["results"]
@@ -106,8 +106,8 @@ def _checked(
 
 def _summary(results: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     counts = {"total": len(results)}
-    for one in results:
-        counts[one["status"]] = counts.get(one["status"], 0) + 1
+    for result in results:
+        counts[result["status"]] = counts.get(result["status"], 0) + 1
     return counts
 
 
@@ -115,9 +115,9 @@ def _show(results: Sequence[Mapping[str, Any]]) -> None:
     from carrel.cli.render import table
 
     rows: list[tuple[str, str, str]] = []
-    for one in results:
-        findings = one.get("findings", ())
-        first = findings[0]["message"] if findings else one.get("message", "")
-        rows.append((one["id"], one["status"], first))
+    for result in results:
+        findings = result.get("findings", ())
+        first = findings[0]["message"] if findings else result.get("message", "")
+        rows.append((result["id"], result["status"], first))
         rows += [("", more["type"], more["message"]) for more in findings[1:]]
     table(("key", "status", "according to the sources"), rows)

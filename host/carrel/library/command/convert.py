@@ -140,10 +140,10 @@ def _convert_to_one(conversion: _Conversion, names: Sequence[str], *, as_json: b
 
 
 def _problems(name: str, found: Bibliography) -> Iterator[str]:
-    for one in found.unread:
-        place = f", line {one.line}" if one.line is not None else ""
+    for unread in found.unread:
+        location = f", line {unread.line}" if unread.line is not None else ""
         shown = "stdin" if name == STDIN else printable(name, 300)
-        yield f"{shown}{place}: {printable(one.label, 100)}: {printable(one.problem, 500)}"
+        yield f"{shown}{location}: {printable(unread.label, 100)}: {printable(unread.problem, 500)}"
 
 
 def _convert_to_lines(conversion: _Conversion, names: Sequence[str]) -> int:
@@ -177,6 +177,7 @@ def _result(conversion: _Conversion, name: str) -> dict[str, Any]:
     else:
         result["text"] = text
     result["unread"] = [
-        {"label": one.label, "line": one.line, "problem": one.problem} for one in found.unread
+        {"label": unread.label, "line": unread.line, "problem": unread.problem}
+        for unread in found.unread
     ]
     return result

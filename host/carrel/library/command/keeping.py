@@ -35,7 +35,7 @@ def backups_command(session: Session, as_json: bool) -> int:
             return OK
         from carrel.cli.render import table
 
-        rows = [(one["name"], one["time"], f"{one['bytes']:,}") for one in found]
+        rows = [(backup["name"], backup["time"], f"{backup['bytes']:,}") for backup in found]
         table(("backup", "replaced at", "bytes"), rows)
         return OK
 
@@ -52,9 +52,9 @@ def restore_command(session: Session, name: str) -> int:
 
     def work() -> int:
         config = library_config(session)
-        kept = library_file(config)
-        found = kept.backups.all()
-        chosen = found[:1] if name == "latest" else [one for one in found if one.name == name]
+        file = library_file(config)
+        found = file.backups.all()
+        chosen = found[:1] if name == "latest" else [path for path in found if path.name == name]
         if not chosen:
             raise LibraryError(
                 "NOT_FOUND",
@@ -67,8 +67,8 @@ def restore_command(session: Session, name: str) -> int:
             raise LibraryError(
                 "READ_ERROR", f"{chosen[0]}: cannot be read: {error.strerror or error}"
             ) from None
-        with kept.lock():
-            while kept.replace(kept.read(), data) is None:
+        with file.lock():
+            while file.replace(file.read(), data) is None:
                 pass  # another program changed the file meanwhile; its content is kept too
         write_text(f"{config.library.file} is now what it was in {chosen[0].name}\n")
         return OK
@@ -77,11 +77,11 @@ def restore_command(session: Session, name: str) -> int:
 
 
 def _to_json(path: Path) -> dict[str, Any]:
-    known = path.stat()
+    stat = path.stat()
     moment = datetime.strptime(path.name.split(".")[0], "%Y%m%dT%H%M%S").replace(tzinfo=UTC)
     return {
         "name": path.name,
         "time": f"{moment:%Y-%m-%d %H:%M:%S}Z",
-        "bytes": known.st_size,
+        "bytes": stat.st_size,
         "path": str(path),
     }

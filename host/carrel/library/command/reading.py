@@ -68,12 +68,12 @@ def _paging(sorts: Sequence[str], default: str) -> Callable[[Any], Any]:
 )
 @_paging(SORTS, "updated")
 @click.option("--superseded", is_flag=True, help="Also references that another one replaces.")
-def list_command(session: Session, as_json: bool, jsonl: bool, **given: Any) -> int:
+def list_command(session: Session, as_json: bool, jsonl: bool, **options: Any) -> int:
     """List the references of the library.
 
     JSON output: {"total", "limit", "offset", "next_offset", "items"}.
     """
-    return _show_page(session, lambda one: list_library(one, given), as_json, jsonl)
+    return _show_page(session, lambda library: list_library(library, options), as_json, jsonl)
 
 
 @command(
@@ -88,7 +88,7 @@ def search_command(
     query: tuple[str, ...],
     as_json: bool,
     jsonl: bool,
-    **given: Any,
+    **options: Any,
 ) -> int:
     """Search the library; every word must match.
 
@@ -96,7 +96,7 @@ def search_command(
     isbn:, url:, keyword:, tag:, type: and id: in front of a word search that member. JSON output as
     of list.
     """
-    arguments = {"query": " ".join(query), **given}
+    arguments = {"query": " ".join(query), **options}
 
     def find(library: Library) -> dict[str, Any]:
         page = search_library(library, arguments)
@@ -142,13 +142,13 @@ def show_table(items: Sequence[Mapping[str, Any]]) -> None:
 
     rows = [
         (
-            one["id"],
-            str(one.get("year", "")),
-            _authors(one.get("authors", ())),
-            one.get("title", ""),
-            one.get("check", ""),
+            item["id"],
+            str(item.get("year", "")),
+            _authors(item.get("authors", ())),
+            item.get("title", ""),
+            item.get("check", ""),
         )
-        for one in items
+        for item in items
     ]
     table(("key", "year", "authors", "title", "check"), rows)
 
@@ -222,9 +222,9 @@ def export_command(
 def _named(library: Library, ids: Sequence[str]) -> tuple[list[Item], list[str]]:
     found: list[Item] = []
     missing: list[str] = []
-    for one in ids:
+    for key in ids:
         try:
-            found.append(library.get(one))
+            found.append(library.get(key))
         except LibraryError as error:
             if error.library_code != "NOT_FOUND":
                 raise

@@ -67,9 +67,9 @@ def attached_files(item: Item) -> list[AttachedFile]:
         return []
     listed = block.get("files")
     return [
-        AttachedFile(block["directory"], one["filename"], str(one.get("role") or ""))
-        for one in (listed if isinstance(listed, list) else [])
-        if isinstance(one, dict) and _is_name(one.get("filename"))
+        AttachedFile(block["directory"], file["filename"], str(file.get("role") or ""))
+        for file in (listed if isinstance(listed, list) else [])
+        if isinstance(file, dict) and _is_name(file.get("filename"))
     ]
 
 
@@ -87,11 +87,11 @@ def directory_of(item: Item) -> str:
 def with_file(item: Item, directory: str, filename: str) -> dict[str, Any]:
     """Returns the member `attachments` with one more full text."""
     block = custom_of(item).get("attachments")
-    known = block.get("files") if isinstance(block, dict) else None
+    listed = block.get("files") if isinstance(block, dict) else None
     files = [
-        one
-        for one in (known if isinstance(known, list) else [])
-        if not (isinstance(one, dict) and one.get("filename") == filename)
+        file
+        for file in (listed if isinstance(listed, list) else [])
+        if not (isinstance(file, dict) and file.get("filename") == filename)
     ]
     rest = block if isinstance(block, dict) else {}
     files.append({"filename": filename, "role": ROLE})
@@ -105,9 +105,9 @@ def without_files(item: Item, names: set[str]) -> dict[str, Any] | None:
         return None
     listed = block.get("files")
     files = [
-        one
-        for one in (listed if isinstance(listed, list) else [])
-        if not (isinstance(one, dict) and one.get("filename") in names)
+        file
+        for file in (listed if isinstance(listed, list) else [])
+        if not (isinstance(file, dict) and file.get("filename") in names)
     ]
     return {**block, "files": files} if files else None
 
@@ -116,4 +116,4 @@ def _is_name(value: object) -> bool:
     """Whether a value names one file or folder, and not a path."""
     if not isinstance(value, str) or not value or value in {".", ".."} or len(value) > 255:
         return False
-    return not any(one in value for one in "/\\\0:") and value.isprintable()
+    return not any(character in value for character in "/\\\0:") and value.isprintable()

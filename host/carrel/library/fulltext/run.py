@@ -90,7 +90,7 @@ class FullTexts:
         item = library.get(id)
         data = self._read_file(path, MAX_BYTES)
         kind = _kind_of(path, data)
-        same = [one for one in attached_files(item) if one.kind == kind]
+        same = [file for file in attached_files(item) if file.kind == kind]
         if same and not replace:
             raise LibraryError(
                 "DUPLICATE",
@@ -184,14 +184,14 @@ class FullTexts:
             StorageError: a file cannot be deleted.
         """
         item = library.get(id)
-        chosen = [one for kind, one in self._files(item).items() if kind in kinds]
+        chosen = [file for kind, file in self._files(item).items() if kind in kinds]
         if not chosen:
             raise NoFullTextError(str(item["id"]))
-        kept = without_files(item, {one.filename for one in chosen})
-        library.update(str(item["id"]), {"custom": {"attachments": kept}})
+        attachments = without_files(item, {file.filename for file in chosen})
+        library.update(str(item["id"]), {"custom": {"attachments": attachments}})
         folder = self.folder(library)
-        for one in chosen if delete else ():
-            path = one.path(folder)
+        for file in chosen if delete else ():
+            path = file.path(folder)
             try:
                 _require_inside(path.parent, folder)
                 path.unlink(missing_ok=True)
@@ -201,7 +201,7 @@ class FullTexts:
                     raise StorageError(printable(str(path), 300), "cannot be deleted") from None
         return {
             "id": item["id"],
-            "detached": [one.filename for one in chosen],
+            "detached": [file.filename for file in chosen],
             "deleted": delete,
         }
 
@@ -212,23 +212,23 @@ class FullTexts:
     @staticmethod
     def _files(item: Item) -> dict[TextKind, AttachedFile]:
         found: dict[TextKind, AttachedFile] = {}
-        for one in attached_files(item):
-            if one.kind is not None:
-                found.setdefault(one.kind, one)
+        for file in attached_files(item):
+            if file.kind is not None:
+                found.setdefault(file.kind, file)
         return found
 
     @staticmethod
-    def _existing(one: AttachedFile, folder: Path) -> Path:
+    def _existing(file: AttachedFile, folder: Path) -> Path:
         """Returns the path of an attached file.
 
         Raises:
             SourceError: `not_found`; it is gone, or a link.
         """
-        path = one.path(folder)
+        path = file.path(folder)
         if path.is_symlink() or not path.is_file():
             raise SourceError(
                 "not_found",
-                f"the attached file {one.directory}/{one.filename} is gone; detach it, or put it "
+                f"the attached file {file.directory}/{file.filename} is gone; detach it, or put it "
                 "back",
                 plugin="",
                 tool="library_fulltext_get",
@@ -259,8 +259,8 @@ def _kind_of(path: str, data: bytes) -> TextKind:
     raise ArgumentError([f"path: {shown} is neither a PDF nor a Markdown file (.md)"])
 
 
-def _read(one: AttachedFile, folder: Path) -> bytes:
-    return read_granted(str(PurePath(one.directory) / one.filename), [folder], MAX_BYTES)
+def _read(file: AttachedFile, folder: Path) -> bytes:
+    return read_granted(str(PurePath(file.directory) / file.filename), [folder], MAX_BYTES)
 
 
 def _require_inside(path: Path, folder: Path) -> None:

@@ -40,10 +40,13 @@ def make_changing_tools(shared: SharedLibrary, adder: LibraryAdder) -> list[Libr
     """Returns the tools."""
 
     def add(arguments: Mapping[str, Any], call: Call) -> dict[str, Any]:
-        given = arguments["inputs"]
-        texts = [given] if isinstance(given, str) else given
+        raw = arguments["inputs"]
+        texts = [raw] if isinstance(raw, str) else raw
         outcomes = adder.run(shared(), texts, call)
-        return {"outcomes": [one.to_json() for one in outcomes], "summary": summary(outcomes)}
+        return {
+            "outcomes": [outcome.to_json() for outcome in outcomes],
+            "summary": summary(outcomes),
+        }
 
     def remove(arguments: Mapping[str, Any], _call: Call) -> dict[str, Any]:
         return remove_reference(shared(), arguments["id"], force=bool(arguments.get("force")))

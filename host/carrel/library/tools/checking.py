@@ -101,13 +101,13 @@ def check_references(
     """
     found: list[Item | str] = []
     if arguments.get("ids"):
-        for one in dict.fromkeys(arguments["ids"]):
+        for key in dict.fromkeys(arguments["ids"]):
             try:
-                found.append(library.get(one))
+                found.append(library.get(key))
             except LibraryError as error:
                 if error.library_code != "NOT_FOUND":
                     raise
-                found.append(one)
+                found.append(key)
     elif arguments.get("query"):
         found += library.search(arguments["query"], limit=MAX_IDS).items
     else:
@@ -116,7 +116,7 @@ def check_references(
             "neither ids nor a query is given",
             advice="give ids, or a query for library_search",
         )
-    items = [one for one in found if not isinstance(one, str)]
+    items = [entry for entry in found if not isinstance(entry, str)]
     outcomes = iter(
         checker.run(
             library,
@@ -128,9 +128,9 @@ def check_references(
     )
     results: list[dict[str, Any]] = []
     checked = []
-    for one in found:
-        if isinstance(one, str):
-            results.append({"id": one, "status": "not_found", "message": "no such reference"})
+    for entry in found:
+        if isinstance(entry, str):
+            results.append({"id": entry, "status": "not_found", "message": "no such reference"})
         else:
             outcome = next(outcomes)
             checked.append(outcome)

@@ -66,24 +66,24 @@ class LibraryCiter:
         warnings: list[str] = []
         if found:
             if arguments.get("in_text"):
-                citations = [Citation((CitationItem(str(one["id"])),)) for one in found]
+                citations = [Citation((CitationItem(str(item["id"])),)) for item in found]
                 rendered = self._engine.cite(
                     found, citations, style, locale=locale, output_format=output, call=call
                 )
                 texts = dict(
-                    zip((str(one["id"]) for one in found), rendered.citations, strict=True)
+                    zip((str(item["id"]) for item in found), rendered.citations, strict=True)
                 )
             else:
                 rendered = self._engine.bibliography(
                     found, style, locale=locale, output_format=output, call=call
                 )
-                texts = {one.id: one.text.strip() for one in rendered.entries}
-            warnings = [one.message for one in rendered.warnings]
+                texts = {entry.id: entry.text.strip() for entry in rendered.entries}
+            warnings = [warning.message for warning in rendered.warnings]
         entries = [
-            {"id": given, "text": texts.get(str(items[given]["id"]), "")}
-            if given in items
-            else {"id": given, "error": missing[given]}
-            for given in arguments["ids"]
+            {"id": key, "text": texts.get(str(items[key]["id"]), "")}
+            if key in items
+            else {"id": key, "error": missing[key]}
+            for key in arguments["ids"]
         ]
         answer: dict[str, Any] = {"style": style.name, "format": output, "citations": entries}
         if locale is not None:
@@ -160,14 +160,14 @@ def make_cite_tool(shared: SharedLibrary, citer: LibraryCiter) -> LibraryTool:
 
 
 def _items(library: Library, ids: Sequence[str]) -> tuple[dict[str, Item], dict[str, str]]:
-    """Returns the references by the id that was given, each once, and why others are missing."""
+    """Returns the references by requested id, each once, and why the others are missing."""
     items: dict[str, Item] = {}
     missing: dict[str, str] = {}
-    for one in ids:
+    for key in ids:
         try:
-            items[one] = library.get(one)
+            items[key] = library.get(key)
         except LibraryError as error:
             if error.library_code != "NOT_FOUND":
                 raise
-            missing[one] = error.message
+            missing[key] = error.message
     return items, missing
