@@ -50,10 +50,10 @@ class Backups:
     def all(self) -> list[Path]:
         """Returns the backups, the latest first."""
         try:
-            found = [one for one in self.folder.iterdir() if _NAME.fullmatch(one.name)]
+            found = [path for path in self.folder.iterdir() if _NAME.fullmatch(path.name)]
         except OSError:
             return []
-        return sorted(found, key=lambda one: one.name, reverse=True)
+        return sorted(found, key=lambda path: path.name, reverse=True)
 
     def keep(self, replaced: Path) -> None:
         """Moves a replaced content into the folder, and removes backups that are too many or too

@@ -81,9 +81,9 @@ class BibtexLibraryText:
             return b""
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass")).digest()
 
-    def item(self, place: int) -> Item | None:
-        """Returns a new item of the entry at `place`."""
-        return copy.deepcopy(self._entries[place][1])
+    def item(self, position: int) -> Item | None:
+        """Returns a new item of the entry at `position`."""
+        return copy.deepcopy(self._entries[position][1])
 
     def edited(self, changed: Mapping[int, Item | None], added: Sequence[Item]) -> bytes:
         """Returns the file with entries changed, removed (None) and appended.
@@ -113,12 +113,12 @@ class BibtexLibraryText:
         What is appended would become a part of it.
         """
         text = self._text.text
-        starts = [_start_of_line(text, one.line) for one in self._text.unread if one.line]
+        starts = [_start_of_line(text, unread.line) for unread in self._text.unread if unread.line]
         after = 0
         if self._entries:
             start, after = self._entries[-1][2]
             starts.append(start)
-        starts += [one.start() for one in _OTHER_BLOCK.finditer(text, after)]
+        starts += [match.start() for match in _OTHER_BLOCK.finditer(text, after)]
         start = max(starts, default=-1)
         word = _FIRST_WORD.search(text)
         if word or (start >= 0 and _OPEN_ENTRY.match(text, start) and not _closes(text, start)):
@@ -143,8 +143,8 @@ def _closes(text: str, start: int) -> bool:
     if text.rstrip().endswith(")"):
         return True
     depth = 0
-    for one in re.finditer(r"\\.|[{}]", text[start:], re.DOTALL):
-        depth += {"{": 1, "}": -1}.get(one[0], 0)
-        if one[0] == "}" and depth <= 0:
+    for match in re.finditer(r"\\.|[{}]", text[start:], re.DOTALL):
+        depth += {"{": 1, "}": -1}.get(match[0], 0)
+        if match[0] == "}" and depth <= 0:
             return True
     return False

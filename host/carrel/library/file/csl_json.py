@@ -43,24 +43,24 @@ class CslJsonText:
         self._data = data[len(self._bom) :]
         self.sources: Sequence[bytes] = _elements(self._data)
 
-    def item(self, place: int) -> Item | None:
-        """Returns a new item of the element at `place`; None if it is no object."""
-        found = decoded(self.sources[place])
+    def item(self, position: int) -> Item | None:
+        """Returns a new item of the element at `position`; None if it is no object."""
+        found = decoded(self.sources[position])
         return found if isinstance(found, dict) else None
 
     def edited(self, changed: Mapping[int, Item | None], added: Sequence[Item]) -> bytes:
         """Returns the file with items replaced, removed (None) and appended."""
         layout = self._layout
         texts: dict[int, bytes | None] = {}
-        for place, item in changed.items():
-            old = self.item(place)
-            source = self.sources[place].decode()
+        for position, item in changed.items():
+            old = self.item(position)
+            source = self.sources[position].decode()
             if item is None:
-                texts[place] = None
+                texts[position] = None
             elif old is None:
-                texts[place] = _encoded(layout.written(item, self._indentation))
+                texts[position] = _encoded(layout.written(item, self._indentation))
             else:
-                texts[place] = _encoded(edited_object(source, old, item, layout))
+                texts[position] = _encoded(edited_object(source, old, item, layout))
         indentation = self._indentation
         new = [_encoded(layout.written(item, indentation)) for item in added]
         if not self.sources:
@@ -68,7 +68,7 @@ class CslJsonText:
         if not new and [*texts.values()].count(None) == len(self.sources):
             start, end = self._data.index(b"[") + 1, self._data.rindex(b"]")
             return self._bom + self._data[:start] + self._data[end:]
-        # To append, the place of the last two elements is enough.
+        # To append, the spans of the last two elements are enough.
         spans = self._spans if texts else self._last_spans
         if len(spans) > 1:
             separator = self._data[spans[-2][1] : spans[-1][0]]
@@ -168,7 +168,7 @@ def _elements(data: bytes) -> list[bytes]:
     if not data.strip():
         return []
     try:
-        elements = [bytes(one) for one in _RAWS.decode(data)]
+        elements = [bytes(raw) for raw in _RAWS.decode(data)]
         data.decode()
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return _slow_elements(data)

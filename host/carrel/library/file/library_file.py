@@ -133,10 +133,10 @@ class LibraryFile:
                 folder is missing or cannot be written to.
         """
         target = self._target()
-        with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as stack:
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                held.enter_context(
+                stack.enter_context(
                     locked(target.with_name(f".{target.name}.lock"), patience=PATIENCE)
                 )
             except LockTimeout as error:

@@ -22,8 +22,8 @@ class LibraryText(Protocol):
     def sources(self) -> Sequence[bytes]:
         """The bytes of each entry; equal bytes are equal entries."""
 
-    def item(self, place: int) -> Item | None:
-        """Returns a new CSL-JSON item of the entry at `place`; None if it cannot be one."""
+    def item(self, position: int) -> Item | None:
+        """Returns a new CSL-JSON item of the entry at `position`; None if it cannot be one."""
 
     def edited(self, changed: Mapping[int, Item | None], added: Sequence[Item]) -> bytes:
         """Returns the whole file with entries replaced, removed (None) and appended.
@@ -32,9 +32,9 @@ class LibraryText(Protocol):
         """
 
 
-def entry_digest(text: LibraryText, place: int) -> bytes:
+def entry_digest(text: LibraryText, position: int) -> bytes:
     """Returns a digest of an entry's source."""
-    return hashlib.blake2b(text.sources[place], digest_size=16, key=text.context).digest()
+    return hashlib.blake2b(text.sources[position], digest_size=16, key=text.context).digest()
 
 
 def span_edit(

@@ -80,5 +80,5 @@ def _member(base: Any, mine: Any, theirs: Any, path: str) -> tuple[Any, list[Mem
 
 def _united(base: list[Any], mine: list[Any], theirs: list[Any]) -> list[Any]:
     """Returns the list of theirs with my additions and without what I removed."""
-    kept = [one for one in theirs if one in mine or one not in base]
-    return kept + [one for one in mine if one not in theirs and one not in base]
+    remaining = [value for value in theirs if value in mine or value not in base]
+    return remaining + [value for value in mine if value not in theirs and value not in base]

@@ -172,10 +172,10 @@ class LibraryWatcher:
 def _entries(text: LibraryText) -> dict[str, bytes]:
     """Returns key → digest of each entry."""
     found = {}
-    for place in range(len(text.sources)):
-        item = text.item(place)
+    for position in range(len(text.sources)):
+        item = text.item(position)
         if item is not None:
-            found[key_of(item)] = entry_digest(text, place)
+            found[key_of(item)] = entry_digest(text, position)
     return found
 
 

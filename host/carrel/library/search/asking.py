@@ -74,19 +74,19 @@ class IndexFinder:
 
     def places_named(self, name: Name) -> list[int]:
         """Returns the places of the entries with a name of a work."""
-        return self._places(*duplicate_name(name.type, name.text))
+        return self._positions(*duplicate_name(name.type, name.text))
 
     def superseded_by(self, uuid: str) -> list[int]:
         """Returns the places of the entries that name this UUID as their successor."""
-        return self._places("superseded", uuid)
+        return self._positions("superseded", uuid)
 
-    def _places(self, kind: str, text: str) -> list[int]:
+    def _positions(self, kind: str, text: str) -> list[int]:
         rows = self._connection.execute(
             "SELECT place FROM names JOIN entries ON entry = id WHERE text = ? AND kind = ? "
             "ORDER BY place",
             (text, kind),
         )
-        return [place for (place,) in rows]
+        return [position for (position,) in rows]
 
 
 def keys_like(key: str, connection: sqlite3.Connection) -> list[str]:
@@ -185,7 +185,11 @@ def _by_relevance(
     )
     ranked = [number for _, _, number in scored]
     rest = numbers[_RANKED:]
-    return [*first, *ranked, *((one for one in rest if one not in first) if first else rest)]
+    return [
+        *first,
+        *ranked,
+        *((number for number in rest if number not in first) if first else rest),
+    ]
 
 
 def _bodies(
@@ -210,7 +214,7 @@ def _score(body: str, terms: Sequence[tuple[str, ...]]) -> int:
         first, rest = (phrases[0], phrases[1:]) if phrases else ("", ())
         for column, weight in _WEIGHTS:
             text = columns[column]
-            if first in text and (not rest or all(one in text for one in rest)):
+            if first in text and (not rest or all(phrase in text for phrase in rest)):
                 score += weight
                 break
     return score

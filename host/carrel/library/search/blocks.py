@@ -79,7 +79,7 @@ def refresh_blocks(connection: sqlite3.Connection, numbers: Iterable[int]) -> No
                 (first, first + BLOCK - 1),
             )
         }
-        marks = [(place * _STEP + block,) for place in range(len(BLOCK_COLUMNS))]
+        marks = [(index * _STEP + block,) for index in range(len(BLOCK_COLUMNS))]
         connection.executemany("DELETE FROM blocks WHERE id = ?", marks)
         if rows:
             none = ("", "", COLUMN_END * (len(SHORT_COLUMNS) - 1))

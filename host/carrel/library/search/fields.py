@@ -63,7 +63,7 @@ def texts_of(item: Item) -> tuple[list[str], ...]:
     """Returns the texts of each of `COLUMNS`, as the item has them."""
     return (
         [text_of(item, "title")],
-        [f"{family_of(one)} {one.get('given', '')}".strip() for one in people_of(item)],
+        [f"{family_of(person)} {person.get('given', '')}".strip() for person in people_of(item)],
         [text_of(item, "container-title")],
         [text_of(item, "publisher")],
         words_of(item.get("keyword")),
@@ -84,7 +84,7 @@ def exact_names_of(item: Item) -> set[ExactName]:
         if text := text_of(item, member):
             found.add(exact_name(member.lower(), text))
     if text := text_of(item, "ISBN"):
-        found |= {ExactName("isbn", one) for one in isbns_in(text)}
+        found |= {ExactName("isbn", isbn) for isbn in isbns_in(text)}
     more: Any = custom.get("additional_urls")
     for url in (text_of(item, "URL"), *(more if isinstance(more, list) else ())):
         found.add(ExactName("url", _short(plain_text(url))))
@@ -130,17 +130,17 @@ def text_question(text: str) -> TextQuestion:
     """Returns the parts of a field's index text that a term asks for; none if the term has neither
     letters nor digits.
     """
-    wanted = folded(text)
+    term = folded(text)
     runs = dict.fromkeys(capitals(text))
     phrases = [run if len(run) > 2 else run + _PAIR for run in runs]
-    if any(folded(run) == wanted for run in runs):
+    if any(folded(run) == term for run in runs):
         return TextQuestion(tuple(phrases), "")  # a text with the run has the folded term too
-    if len(wanted) > 2:
-        phrases.append(wanted)
-    elif _IS_PAIR.fullmatch(wanted):
-        phrases.append(wanted + _PAIR)
+    if len(term) > 2:
+        phrases.append(term)
+    elif _IS_PAIR.fullmatch(term):
+        phrases.append(term + _PAIR)
     else:
-        return TextQuestion((), wanted)
+        return TextQuestion((), term)
     return TextQuestion(tuple(phrases), "")
 
 

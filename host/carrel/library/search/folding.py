@@ -28,5 +28,5 @@ def capitals(text: str) -> list[str]:
     """Returns the runs of two or more capitals (A to Z, accents removed), which match with case."""
     if not text.isascii():
         plain = unicodedata.normalize("NFKD", text)
-        text = "".join(one for one in plain if not unicodedata.combining(one))
+        text = "".join(character for character in plain if not unicodedata.combining(character))
     return _CAPITALS.findall(text)

@@ -191,30 +191,30 @@ class LibraryIndex:
 
     def _put_all(self, connection: sqlite3.Connection, text: LibraryText) -> None:
         """Puts in entries with a new source, and removes those whose source is gone."""
-        known: dict[bytes, list[tuple[int, int]]] = {}
-        for number, place, digest in connection.execute(
+        existing: dict[bytes, list[tuple[int, int]]] = {}
+        for number, position, digest in connection.execute(
             "SELECT id, place, digest FROM entries ORDER BY place DESC"
         ):
-            known.setdefault(digest, []).append((number, place))
+            existing.setdefault(digest, []).append((number, position))
         moved, new = [], []
-        for place in range(len(text.sources)):
-            digest = entry_digest(text, place)
-            same = known.get(digest)
+        for position in range(len(text.sources)):
+            digest = entry_digest(text, position)
+            same = existing.get(digest)
             if same:
                 number, before = same.pop()
-                if before != place:
-                    moved.append((place, number))
+                if before != position:
+                    moved.append((position, number))
             else:
-                new.append((place, digest))
-        touched = [number for left in known.values() for number, _ in left]
+                new.append((position, digest))
+        touched = [number for left in existing.values() for number, _ in left]
         for number in touched:
             _remove(connection, number)
         with _many_places(connection, len(moved) + len(new)):
             connection.executemany("UPDATE entries SET place = ? WHERE id = ?", moved)
-            for place, digest in new:
-                item = text.item(place)
+            for position, digest in new:
+                item = text.item(position)
                 if item is not None:
-                    touched.append(_insert(connection, place, digest, item))
+                    touched.append(_insert(connection, position, digest, item))
         refresh_blocks(connection, touched)
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -224,7 +224,7 @@ class LibraryIndex:
             raise LibraryError("READ_ERROR", f"the search index failed: {error}") from error
 
 
-def _insert(connection: sqlite3.Connection, place: int, digest: bytes, item: Item) -> int:
+def _insert(connection: sqlite3.Connection, position: int, digest: bytes, item: Item) -> int:
     """Puts an entry in, except in the blocks, and returns its number."""
     custom = custom_of(item)
     key = key_of(item)
@@ -233,14 +233,14 @@ def _insert(connection: sqlite3.Connection, place: int, digest: bytes, item: Ite
         "INSERT INTO entries (place, key, folded, uuid, digest, created, updated, published, "
         "author, title, superseded, type, year) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            place,
+            position,
             key,
             key.casefold(),
             uuid_of(item),
             digest,
-            *(one if isinstance(one, str) else "" for one in times),
+            *(timestamp if isinstance(timestamp, str) else "" for timestamp in times),
             date_of(item),
-            folded_letters(" ; ".join(family_of(one) for one in people_of(item)))[:200],
+            folded_letters(" ; ".join(family_of(person) for person in people_of(item)))[:200],
             folded_letters(text_of(item, "title"))[:200],
             bool(custom.get("superseded_by")),
             type_of(item),
@@ -296,20 +296,22 @@ def _apply(
 ) -> None:
     """Changes the index as the file was changed; `text` is the new one."""
     touched = []
-    for place in sorted(changed, reverse=True):
-        for (number,) in connection.execute("SELECT id FROM entries WHERE place = ?", (place,)):
+    for position in sorted(changed, reverse=True):
+        for (number,) in connection.execute("SELECT id FROM entries WHERE place = ?", (position,)):
             _remove(connection, number)
             touched.append(number)
-    gone = sorted(place for place, item in changed.items() if item is None)
+    gone = sorted(position for position, item in changed.items() if item is None)
     with _many_places(connection, len(text.sources) - gone[0] if gone else 0):
-        for place in reversed(gone):
-            connection.execute("UPDATE entries SET place = place - 1 WHERE place > ?", (place,))
-    moved = (place - bisect(gone, place) for place, item in changed.items() if item is not None)
+        for position in reversed(gone):
+            connection.execute("UPDATE entries SET place = place - 1 WHERE place > ?", (position,))
+    moved = (
+        position - bisect(gone, position) for position, item in changed.items() if item is not None
+    )
     whole = len(text.sources)
-    for place in (*moved, *range(whole - len(added), whole)):
-        item = text.item(place)
+    for position in (*moved, *range(whole - len(added), whole)):
+        item = text.item(position)
         if item is not None:
-            touched.append(_insert(connection, place, entry_digest(text, place), item))
+            touched.append(_insert(connection, position, entry_digest(text, position), item))
     refresh_blocks(connection, touched)
 
 

@@ -34,26 +34,32 @@ def matching(
     """
     exact: list[ExactName] = []
     phrases: list[tuple[str, ...]] = []
-    asked: dict[Term, _Question] = {}
+    by_term: dict[Term, _Question] = {}
     for term in terms:
         if term.field in EXACT_FIELDS:
-            asked[term] = _ValueQuestion(connection, exact_name(term.field, term.text))
+            by_term[term] = _ValueQuestion(connection, exact_name(term.field, term.text))
             continue
-        wanted = text_question(term.text)
-        phrases.append((wanted.part,) if wanted.part else wanted.phrases)
+        pattern = text_question(term.text)
+        phrases.append((pattern.part,) if pattern.part else pattern.phrases)
         # A term with neither letters nor digits is in every text.
-        if phrases[-1] and term not in asked:
-            text = _TextQuestion(connection, term, wanted.phrases, wanted.part)
+        if phrases[-1] and term not in by_term:
+            text = _TextQuestion(connection, term, pattern.phrases, pattern.part)
             exact += [name for name in text.names if name.kind != "year"]
-            asked[term] = text
-    if not asked:
+            by_term[term] = text
+    if not by_term:
         return None, exact, phrases
-    questions = [*asked.values()]
+    questions = [*by_term.values()]
     found = [(question.rare(), question) for question in questions]
-    known = min((numbers for numbers, _ in found if numbers is not None), key=len, default=None)
-    if known is not None:
-        others = [question for numbers, question in found if numbers is not known]
-        numbers = _tried(read_lines(connection, sorted(known)), others) if others else known
+    candidates = min(
+        (numbers for numbers, _ in found if numbers is not None), key=len, default=None
+    )
+    if candidates is not None:
+        remaining = [question for numbers, question in found if numbers is not candidates]
+        numbers = (
+            _tried(read_lines(connection, sorted(candidates)), remaining)
+            if remaining
+            else candidates
+        )
         return sorted(numbers, reverse=True), exact, phrases
     for question in questions:
         question.prepare()
@@ -66,11 +72,11 @@ def matching(
 
 
 def _tried(lines: Lines, questions: Sequence[_Question]) -> Sequence[int]:
-    places: Sequence[int] = range(len(lines.ids))
+    positions: Sequence[int] = range(len(lines.ids))
     for question in questions:
-        places = question.tried(lines, places)
+        positions = question.tried(lines, positions)
     ids = lines.ids
-    return ids if len(places) == len(ids) else [ids[place] for place in places]
+    return ids if len(positions) == len(ids) else [ids[position] for position in positions]
 
 
 class _Question(ABC):
@@ -91,8 +97,8 @@ class _Question(ABC):
         """Looks up what the blocks do not have."""
 
     @abstractmethod
-    def tried(self, lines: Lines, places: Sequence[int]) -> list[int]:
-        """Returns those of the places in `lines` that match."""
+    def tried(self, lines: Lines, positions: Sequence[int]) -> list[int]:
+        """Returns those of the positions in `lines` that match."""
 
 
 class _ValueQuestion(_Question):
@@ -113,12 +119,12 @@ class _ValueQuestion(_Question):
     def prepare(self) -> None:
         """Does nothing: a value that many entries have is in the blocks."""
 
-    def tried(self, lines: Lines, places: Sequence[int]) -> list[int]:
+    def tried(self, lines: Lines, positions: Sequence[int]) -> list[int]:
         if self._numbers is not None:
             ids, numbers = lines.ids, self._numbers
-            return [at for at in places if ids[at] in numbers]
-        texts, wanted = lines.texts[self._name.kind], self._name.text
-        return [at for at in places if texts[at] == wanted]
+            return [at for at in positions if ids[at] in numbers]
+        texts, expected = lines.texts[self._name.kind], self._name.text
+        return [at for at in positions if texts[at] == expected]
 
 
 class _TextQuestion(_Question):
@@ -136,7 +142,7 @@ class _TextQuestion(_Question):
         self._is_short = bool(part)
         self._column = term.field or "any"
         #: Entries that match by something else than the text in the block.
-        self._others: set[int] = set()
+        self._other_numbers: set[int] = set()
         self._year = ""
         self._has_abstracts = False
         self.names: list[ExactName] = []
@@ -150,7 +156,7 @@ class _TextQuestion(_Question):
                     self._year = name.text
                     self.columns = ["any", "year"]
                 else:
-                    self._others |= numbers
+                    self._other_numbers |= numbers
 
     def rare(self) -> set[int] | None:
         if self._is_short or self._year:
@@ -162,7 +168,7 @@ class _TextQuestion(_Question):
             if len(rows) > _RARE:
                 return None
             numbers |= {number for (number,) in rows}
-        return numbers | self._others
+        return numbers | self._other_numbers
 
     def prepare(self) -> None:
         if self._column != "any":
@@ -174,30 +180,30 @@ class _TextQuestion(_Question):
             [_, (table, expression)] = self._expressions()
             question = f"SELECT group_concat(rowid) FROM {table} WHERE {table} MATCH ?"  # noqa: S608
             [numbers] = self._connection.execute(question, (expression,)).fetchone()
-            self._others |= set(map(int, numbers.split(",") if numbers else ()))
+            self._other_numbers |= set(map(int, numbers.split(",") if numbers else ()))
 
-    def tried(self, lines: Lines, places: Sequence[int]) -> list[int]:
+    def tried(self, lines: Lines, positions: Sequence[int]) -> list[int]:
         texts, year = lines.texts[self._column], self._year
-        others, ids = self._others, lines.ids
+        other_numbers, ids = self._other_numbers, lines.ids
         if len(self._phrases) == 1:
             [phrase] = self._phrases
-            if len(places) == len(texts):
-                found = [*compress(places, map(contains, texts, repeat(phrase)))]
+            if len(positions) == len(texts):
+                found = [*compress(positions, map(contains, texts, repeat(phrase)))]
             else:
-                found = [at for at in places if phrase in texts[at]]
+                found = [at for at in positions if phrase in texts[at]]
         else:
-            found = [at for at in places if self._has_all(texts[at])]
+            found = [at for at in positions if self._has_all(texts[at])]
         reads_abstracts = self._is_short and self._has_abstracts
-        if len(found) == len(places) or not (others or year or reads_abstracts):
+        if len(found) == len(positions) or not (other_numbers or year or reads_abstracts):
             return found
         here = {*found}
-        if others:
-            here.update(at for at in places if ids[at] in others)
+        if other_numbers:
+            here.update(at for at in positions if ids[at] in other_numbers)
         if year:
             years = lines.texts["year"]
-            here.update(at for at in places if years[at] == year)
+            here.update(at for at in positions if years[at] == year)
         if reads_abstracts:
-            here.update(self._in_abstracts([at for at in places if at not in here], ids))
+            here.update(self._in_abstracts([at for at in positions if at not in here], ids))
         return sorted(here)
 
     def _has_all(self, text: str) -> bool:
@@ -206,17 +212,17 @@ class _TextQuestion(_Question):
             all(phrase in column for phrase in self._phrases) for column in text.split(COLUMN_END)
         )
 
-    def _in_abstracts(self, places: Sequence[int], ids: Sequence[int]) -> list[int]:
-        """Returns the places of entries that have a short term in their abstracts."""
-        if not places:
+    def _in_abstracts(self, positions: Sequence[int], ids: Sequence[int]) -> list[int]:
+        """Returns the positions of entries that have a short term in their abstracts."""
+        if not positions:
             return []
-        marks = ", ".join(str(ids[at]) for at in places)
+        marks = ", ".join(str(ids[at]) for at in positions)
         rows = self._connection.execute(
             f"SELECT id FROM texts WHERE id IN ({marks}) AND instr(abstract, ?)",  # noqa: S608
             self._phrases,
         )
         numbers = {number for (number,) in rows}
-        return [at for at in places if ids[at] in numbers]
+        return [at for at in positions if ids[at] in numbers]
 
     def _expressions(self) -> list[tuple[str, str]]:
         """Returns tables of trigrams, and what to ask them."""
