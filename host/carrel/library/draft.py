@@ -85,16 +85,16 @@ class Draft:
         return not self.changed and not self.added
 
     def item(self, key: str) -> tuple[int, Item]:
-        """Returns place and item of an entry.
+        """Returns position and item of an entry.
 
         Raises:
             LibraryError: `NOT_FOUND`.
         """
-        place = self._finder.place_of(key)
-        item = None if place is None else self._text.item(place)
-        if place is None or item is None:
+        position = self._finder.place_of(key)
+        item = None if position is None else self._text.item(position)
+        if position is None or item is None:
             raise not_found(key)
-        return place, item
+        return position, item
 
     def add(self, item: Item) -> Addition:
         """Adds an item, unless its work is there."""
@@ -114,7 +114,7 @@ class Draft:
 
     def update(self, key: str, changes: Mapping[str, Any]) -> Item:
         """Changes members of an entry; see `Library.update`."""
-        place, theirs = self.item(key)
+        position, theirs = self.item(key)
         base = self._last_seen(key, theirs) or theirs
         mine = _changed(base, changes)
         if key_of(mine) != key_of(base) and self._is_taken(key_of(mine), but=theirs):
@@ -128,12 +128,12 @@ class Draft:
         merged, conflicts = merged_item(base, mine, theirs)
         if conflicts:
             raise _conflict(key, conflicts)
-        self.changed[place] = merged
+        self.changed[position] = merged
         return merged
 
     def remove(self, key: str) -> Item:
         """Removes an entry that is as the caller saw it."""
-        place, theirs = self.item(key)
+        position, theirs = self.item(key)
         seen = self._last_seen(key, theirs)
         if seen is not None and not same(seen, theirs):
             members = [
@@ -142,20 +142,20 @@ class Draft:
                 if not same(seen.get(name), theirs.get(name))
             ]
             raise _conflict(key, members)
-        self.changed[place] = None
+        self.changed[position] = None
         return theirs
 
     def merge(self, keep: str, other: str, *, dry_run: bool) -> Merge:
         """Joins two entries; see `Library.merge`."""
-        place, kept = self.item(keep)
-        other_place, dropped = self.item(other)
-        if place == other_place:
+        position, kept = self.item(keep)
+        other_position, dropped = self.item(other)
+        if position == other_position:
             raise LibraryError("INVALID", f"{keep!r} and {other!r} are the same entry")
         item, taken, differences = joined(kept, dropped, self._now)
         if not dry_run:
-            self.changed[place] = item
-            self.changed[other_place] = None
-            self._redirect(uuid_of(dropped), uuid_of(item), besides={place, other_place})
+            self.changed[position] = item
+            self.changed[other_position] = None
+            self._redirect(uuid_of(dropped), uuid_of(item), besides={position, other_position})
         return Merge(item, dropped, taken, differences, dry_run)
 
     def _last_seen(self, key: str, theirs: Item) -> Item | None:
@@ -167,9 +167,9 @@ class Draft:
         seen = self._seen(key)
         if seen is None:
             return None
-        own, others = uuid_of(seen), uuid_of(theirs)
-        if own and others:
-            return seen if own == others else None
+        own, current = uuid_of(seen), uuid_of(theirs)
+        if own and current:
+            return seen if own == current else None
         if not self._finder.is_unique(key_of(theirs)):
             return None
         if own:
@@ -182,21 +182,21 @@ class Draft:
         """Names the kept entry in those that named the other as their successor."""
         if not old or not new:
             return
-        for place in self._finder.superseded_by(old):
-            item = self._text.item(place)
-            if place not in besides and item is not None:
+        for position in self._finder.superseded_by(old):
+            item = self._text.item(position)
+            if position not in besides and item is not None:
                 item["custom"] = {**custom_of(item), "superseded_by": new}
-                self.changed[place] = item
+                self.changed[position] = item
 
     def _duplicate(self, names: Sequence[Name]) -> tuple[Any, Item] | None:
         for name in names:
-            found = [self._text.item(place) for place in self._finder.places_named(name)]
-            for one in (*found, self._new_names.get(name)):
-                if one is None:
+            found = [self._text.item(position) for position in self._finder.places_named(name)]
+            for item in (*found, self._new_names.get(name)):
+                if item is None:
                     continue
-                if name.type == "title" and contradict(names, names_of(one)):
+                if name.type == "title" and contradict(names, names_of(item)):
                     continue
-                return name.type, one
+                return name.type, item
         return None
 
     def _prepared(self, item: Item) -> Item:
@@ -211,10 +211,10 @@ class Draft:
             own = str(uuid.uuid4())
         created = custom.get("created_at")
         keyword = new.get("keyword")
-        if isinstance(keyword, list) and all(isinstance(one, str) for one in keyword):
+        if isinstance(keyword, list) and all(isinstance(word, str) for word in keyword):
             new["keyword"] = "; ".join(keyword)
         rest = {name: value for name, value in new.items() if name not in ("id", "custom")}
-        others = {name: value for name, value in custom.items() if name not in _TOOLS_OWN}
+        extra = {name: value for name, value in custom.items() if name not in _TOOLS_OWN}
         return {
             "id": key,
             **rest,
@@ -222,7 +222,7 @@ class Draft:
                 "uuid": own,
                 "created_at": created if isinstance(created, str) else self._now,
                 "timestamp": self._now,
-                **others,
+                **extra,
             },
         }
 
@@ -269,10 +269,10 @@ def _custom_to_write(item: Item) -> dict[str, Any]:
 
 
 def _conflict(key: str, members: Sequence[MemberConflict]) -> LibraryError:
-    names = ", ".join(one.member for one in members)
+    names = ", ".join(conflict.member for conflict in members)
     return LibraryError(
         "CONFLICT",
         f"{key!r} was changed in the file meanwhile: {names}; nothing was written",
         advice="read the entry again, then repeat the change if it is still wanted",
-        conflicts=tuple({"id": key, **one.to_json()} for one in members),
+        conflicts=tuple({"id": key, **conflict.to_json()} for conflict in members),
     )

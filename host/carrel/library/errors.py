@@ -54,7 +54,7 @@ class LibraryError(CarrelError):
         path: str = "",
     ) -> None:
         self.library_code: LibraryCode = library_code
-        self.conflicts = tuple(dict(one) for one in conflicts)
+        self.conflicts = tuple(dict(conflict) for conflict in conflicts)
         self.position = None if position is None else dict(position)
         self._advice = advice
         self._path = path

@@ -47,11 +47,11 @@ def contradict(first: Iterable[Name], second: Iterable[Name]) -> bool:
     kinds: dict[str, set[str]] = {}
     for name in first:
         kinds.setdefault(name.type, set()).add(name.text)
-    others: dict[str, set[str]] = {}
+    other_kinds: dict[str, set[str]] = {}
     for name in second:
-        others.setdefault(name.type, set()).add(name.text)
+        other_kinds.setdefault(name.type, set()).add(name.text)
     return any(
-        kind in others and not kinds[kind] & others[kind]
+        kind in other_kinds and not kinds[kind] & other_kinds[kind]
         for kind in kinds
         if kind in ("doi", "pmid", "pmcid", "arxiv")
     )
@@ -59,8 +59,8 @@ def contradict(first: Iterable[Name], second: Iterable[Name]) -> bool:
 
 def isbns_in(text: str) -> list[str]:
     """Returns the ISBNs in a text, with 13 digits each."""
-    found = (re.sub(r"[- ]", "", one[0]) for one in _ISBN.finditer(text))
-    return list(dict.fromkeys(isbn13(one) for one in found))
+    found = (re.sub(r"[- ]", "", match[0]) for match in _ISBN.finditer(text))
+    return list(dict.fromkeys(isbn13(isbn) for isbn in found))
 
 
 def isbn13(isbn: str) -> str:
@@ -68,7 +68,7 @@ def isbn13(isbn: str) -> str:
     if len(isbn) != 10:
         return isbn
     digits = "978" + isbn[:9]
-    total = sum(int(digit) * (3 if place % 2 else 1) for place, digit in enumerate(digits))
+    total = sum(int(digit) * (3 if index % 2 else 1) for index, digit in enumerate(digits))
     return f"{digits}{-total % 10}"
 
 
@@ -127,8 +127,8 @@ def _isbn_names(item: Item) -> list[Name]:
 def _title_names(item: Item) -> list[Name]:
     title = folded(text_of(item, "title"))
     people = [
-        f"{folded(family_of(one))} {folded(one.get('given', ''))[:1]}".strip()
-        for one in people_of(item)
+        f"{folded(family_of(person))} {folded(person.get('given', ''))[:1]}".strip()
+        for person in people_of(item)
     ]
     year = year_of(item)
     if not (title and year and any(people)):

@@ -56,13 +56,13 @@ def name_of(person: object) -> str:
 def names_of(item: Item, name: str = "author") -> list[str]:
     """Returns the names of a name variable."""
     people = item.get(name)
-    return [one for one in map(name_of, people) if one] if isinstance(people, list) else []
+    return [text for text in map(name_of, people) if text] if isinstance(people, list) else []
 
 
 def tags_of(item: Item) -> list[str]:
     """Returns the tags."""
     tags = custom_of(item).get("tags")
-    return [str(one) for one in tags] if isinstance(tags, list) else []
+    return [str(tag) for tag in tags] if isinstance(tags, list) else []
 
 
 def short(item: Item) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def _united(name: str, mine: Any, value: Any) -> Any:
     if name == "created_at" and isinstance(mine, str) and isinstance(value, str):
         return min(mine, value)
     if name in ("tags", "additional_urls") and isinstance(mine, list):
-        return mine + [one for one in words_or_urls(value) if one not in mine]
+        return mine + [text for text in words_or_urls(value) if text not in mine]
     if name == "attachments" and isinstance(mine, dict) and isinstance(value, dict):
         return _attachments(mine, value)
     return None
@@ -73,26 +73,30 @@ def _united(name: str, mine: Any, value: Any) -> Any:
 
 def words_or_urls(value: Any) -> list[str]:
     """Returns the texts of a list."""
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
 
 def _keep_url(custom: dict[str, Any], kept: str, other: str) -> None:
     """Keeps the other's URL among the additional ones."""
     if kept and other and kept != other:
-        known = words_or_urls(custom.get("additional_urls"))
-        if other not in known:
-            custom["additional_urls"] = [*known, other]
+        urls = words_or_urls(custom.get("additional_urls"))
+        if other not in urls:
+            custom["additional_urls"] = [*urls, other]
 
 
 def _attachments(mine: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
-    """Returns both entries' files; those of another folder with their way from the kept one."""
-    folder, other = mine.get("directory"), value.get("directory")
+    """Returns both entries' files; those of another folder with their path from the kept one's."""
+    folder, other_folder = mine.get("directory"), value.get("directory")
     files = [*mine.get("files", [])] if isinstance(mine.get("files"), list) else []
     for file in value.get("files", []) if isinstance(value.get("files"), list) else []:
         moved = file
-        if isinstance(file, dict) and isinstance(file.get("filename"), str) and other != folder:
-            way = posixpath.join(str(other or ""), file["filename"])
-            moved = {**file, "filename": posixpath.relpath(way, str(folder or "."))}
+        if (
+            isinstance(file, dict)
+            and isinstance(file.get("filename"), str)
+            and other_folder != folder
+        ):
+            path = posixpath.join(str(other_folder or ""), file["filename"])
+            moved = {**file, "filename": posixpath.relpath(path, str(folder or "."))}
         if moved not in files:
             files.append(moved)
     return {**value, **mine, "files": files}

@@ -73,14 +73,14 @@ class KeyTemplate:
 
     def key(self, item: Item) -> str:
         """Returns the key of an item, not yet made unique."""
-        people = [plain_name(family_of(one)) for one in people_of(item)]
+        people = [plain_name(family_of(person)) for person in people_of(item)]
         year = re.sub(r"[^0-9]", "", year_of(item))
         words = _title_words(text_of(item, "title"))
         author = people[0] if people else ""
         values = {
             "author": author,
             "Author": author[:1].upper() + author[1:],
-            "authors": "_".join(one for one in people[:3] if one),
+            "authors": "_".join(name for name in people[:3] if name),
             "year": year,
             "shortyear": year[-2:],
             "title": words[0] if words else "",
@@ -138,8 +138,8 @@ def _plain_key(item: Item) -> str:
 
 
 def _title_words(title: str) -> list[str]:
-    words = [one for one in plain_name(re.sub(r"[^\w\s]", " ", title)).split("_") if one]
-    return [one for one in words if len(one) > 3 and one not in _FILLERS] or words
+    words = [word for word in plain_name(re.sub(r"[^\w\s]", " ", title)).split("_") if word]
+    return [word for word in words if len(word) > 3 and word not in _FILLERS] or words
 
 
 def _suffix(number: int) -> str:

@@ -172,7 +172,7 @@ class Library:
             LibraryError: `READ_ERROR`.
         """
         text = self._parsed(self._file.read())
-        found = (text.item(place) for place in range(len(text.sources)))
+        found = (text.item(position) for position in range(len(text.sources)))
         items = [item for item in found if item is not None]
         self._remember((item, encoded_item(item)) for item in items[-_REMEMBERED:])
         return items
@@ -421,17 +421,17 @@ def _written_entries(
     """Returns key → digest of the entries that a draft added, changed, or removed (None)."""
     found: dict[str, bytes | None] = {}
     gone = 0
-    for place, item in sorted(draft.changed.items()):
-        old = before.item(place)
+    for position, item in sorted(draft.changed.items()):
+        old = before.item(position)
         if old is not None:
             found[key_of(old)] = None
         if item is None:
             gone += 1
         else:
-            found[key_of(item)] = entry_digest(after, place - gone)
+            found[key_of(item)] = entry_digest(after, position - gone)
     whole = len(after.sources)
-    for place, item in enumerate(draft.added, start=whole - len(draft.added)):
-        found[key_of(item)] = entry_digest(after, place)
+    for position, item in enumerate(draft.added, start=whole - len(draft.added)):
+        found[key_of(item)] = entry_digest(after, position)
     return found
 
 

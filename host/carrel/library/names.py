@@ -49,9 +49,9 @@ def people_of(item: Item, member: str = "author") -> list[dict[str, str]]:
     if not isinstance(found, list):
         return []
     return [
-        {part: value for part, value in one.items() if isinstance(value, str)}
-        for one in found
-        if isinstance(one, dict)
+        {part: value for part, value in person.items() if isinstance(value, str)}
+        for person in found
+        if isinstance(person, dict)
     ]
 
 
@@ -83,9 +83,9 @@ def date_of(item: Item) -> str:
     issued = item.get("issued")
     parts = issued.get("date-parts") if isinstance(issued, dict) else None
     if isinstance(parts, list) and parts and isinstance(parts[0], list):
-        for place, part in enumerate(parts[0][1:3]):
+        for index, part in enumerate(parts[0][1:3]):
             text = plain_text(part).strip()
-            numbers[place] = int(text) if text.isascii() and text.isdigit() else 0
+            numbers[index] = int(text) if text.isascii() and text.isdigit() else 0
     return f"{int(year):04d}-{numbers[0] % 100:02d}-{numbers[1] % 100:02d}"
 
 
@@ -95,7 +95,7 @@ def words_of(value: Any) -> list[str]:
         value = value.split(";")
     if not isinstance(value, list):
         return []
-    return [one.strip() for one in value if isinstance(one, str) and one.strip()]
+    return [word.strip() for word in value if isinstance(word, str) and word.strip()]
 
 
 def _year_in(text: str) -> str:

@@ -40,11 +40,11 @@ def remove_reference(
         return {"removed": False, "message": error.message}
     if not force:
         files = attached_files(item)
-        kept = f" Its {len(files)} attached files would stay in their folder." if files else ""
+        note = f" Its {len(files)} attached files would stay in their folder." if files else ""
         return {
             "removed": False,
             "message": f"Nothing was removed. With {forcing}, this removes {item['id']}: "
-            f"{described(item)}.{kept}",
+            f"{described(item)}.{note}",
             "item": short(item),
         }
     item = library.remove(id)

@@ -104,11 +104,11 @@ class LibraryResources(HostResources):
         from carrel.citations.styles import list_styles
 
         styles = [
-            {"name": one.name, "title": one.title, "citation_format": one.citation_format}
-            for one in list_styles()
+            {"name": style.name, "title": style.title, "citation_format": style.citation_format}
+            for style in list_styles()
         ]
         return {
-            "builtin": [one["name"] for one in styles],
+            "builtin": [style["name"] for style in styles],
             "default": self._config.library.style,
             "styles": styles,
         }
