@@ -72,10 +72,10 @@ def own_command(env: Mapping[str, str], prefix: str = sys.prefix) -> tuple[str, 
     name = "carrel.exe" if os.name == "nt" else "carrel"
     script = Path(sys.executable).parent / name
     tool = Path(env.get("UV_TOOL_BIN_DIR") or Path.home() / ".local" / "bin") / name
-    for one in (tool, script):
+    for path in (tool, script):
         # A tool's link stays where it is when the tool is upgraded.
-        if one.exists() and one.resolve() == script.resolve():
-            return str(one), ["serve"]
+        if path.exists() and path.resolve() == script.resolve():
+            return str(path), ["serve"]
     if script.exists():
         return str(script), ["serve"]
     return sys.executable, ["-m", "carrel", "serve"]
@@ -87,16 +87,16 @@ def _found(program: str, env: Mapping[str, str]) -> str:
     return program if path is None else os.path.abspath(path)  # noqa: PTH100 - keeps links
 
 
-def plan(client: Client, places: ClientFolders, command: str, arguments: Sequence[str]) -> Change:
+def plan(client: Client, folders: ClientFolders, command: str, arguments: Sequence[str]) -> Change:
     """Returns the change that makes a client start Carrel; reads the file and writes nothing.
 
-    An existing entry keeps its other members, and what its arguments have behind `serve`.
+    An existing entry keeps its other members, and its arguments after `serve`.
 
     Raises:
         ConfigError: the file is broken, or cannot be edited without other changes.
         StorageError: it cannot be read.
     """
-    path = client.file(places)
+    path = client.file(folders)
     before = _read(path)
     editor = _editor(client.format)
     text = before or ""
@@ -107,16 +107,16 @@ def plan(client: Client, places: ClientFolders, command: str, arguments: Sequenc
     members = _members(client, document, command, arguments, path)
     if not members:
         return Change(client, path, before, text)
-    place = (*client.keys, NAME)
+    keys = (*client.keys, NAME)
     expected = copy.deepcopy(document)
     target = expected
-    for key in place:
+    for key in keys:
         if target.get(key) is None:
             target[key] = {}
         target = target[key]
     target.update(members)
     try:
-        after = editor.set_members(text, place, members)
+        after = editor.set_members(text, keys, members)
         is_right = editor.read(after) == expected
     except ValueError:
         is_right, after = False, text
@@ -140,12 +140,12 @@ def _members(
             return client.entry(command, arguments)
     if not isinstance(found, dict):
         raise ConfigError([f"{NAME} is not a table; repair the file first"], path=str(path))
-    given, own = found.get("args"), list(arguments)
-    if isinstance(given, list) and "serve" in given:
+    existing, own = found.get("args"), list(arguments)
+    if isinstance(existing, list) and "serve" in existing:
         is_own = found.get(client.command_key) == command
-        own = given if is_own else [*own, *given[given.index("serve") + 1 :]]
-    wanted = {client.command_key: command, "args": own}
-    return {key: value for key, value in wanted.items() if found.get(key) != value}
+        own = existing if is_own else [*own, *existing[existing.index("serve") + 1 :]]
+    members = {client.command_key: command, "args": own}
+    return {key: value for key, value in members.items() if found.get(key) != value}
 
 
 def _read(path: Path) -> str | None:

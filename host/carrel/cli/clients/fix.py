@@ -31,32 +31,32 @@ def fix(names: Sequence[str], *, agrees: bool, as_json: bool, env: Mapping[str, 
     """
     unknown = sorted(set(names) - CLIENTS.keys())
     if unknown:
-        known = ", ".join(CLIENTS)
-        raise ArgumentError([f"no such client: {', '.join(unknown)}; there are {known}"])
-    places = ClientFolders.of(env)
+        supported = ", ".join(CLIENTS)
+        raise ArgumentError([f"no such client: {', '.join(unknown)}; there are {supported}"])
+    folders = ClientFolders.of(env)
     chosen = [CLIENTS[name] for name in dict.fromkeys(names)]
     if not chosen:
-        chosen = [one for one in CLIENTS.values() if is_installed(one, places)]
+        chosen = [client for client in CLIENTS.values() if is_installed(client, folders)]
     if not chosen:
-        known = ", ".join(CLIENTS)
-        raise ArgumentError([f"no client was found; name one with --client: {known}"])
+        supported = ", ".join(CLIENTS)
+        raise ArgumentError([f"no client was found; name one with --client: {supported}"])
     command, arguments = own_command(env)
     as_json = as_json or not stdout_is_terminal()
     outcomes = []
     for client in chosen:
-        one: dict[str, Any] = {"client": client.name, "path": str(client.file(places))}
+        outcome: dict[str, Any] = {"client": client.name, "path": str(client.file(folders))}
         try:
-            change = plan(client, places, command, arguments)
-            one |= _apply(change, agrees=agrees, shows=not as_json)
+            change = plan(client, folders, command, arguments)
+            outcome |= _apply(change, agrees=agrees, shows=not as_json)
         except CarrelError as error:
-            one |= {"outcome": "failed", "error": error.message}
-        outcomes.append(one)
+            outcome |= {"outcome": "failed", "error": error.message}
+        outcomes.append(outcome)
         if not as_json:
-            write_text(printable_lines(f"{client.title}: {_sentence(one)}") + "\n")
-    ok = all(one["outcome"] in {"written", "unchanged"} for one in outcomes)
+            write_text(printable_lines(f"{client.title}: {_sentence(outcome)}") + "\n")
+    ok = all(outcome["outcome"] in {"written", "unchanged"} for outcome in outcomes)
     if as_json:
         write_json({"ok": ok, "clients": outcomes})
-    if any(one["outcome"] == "not written" for one in outcomes):
+    if any(outcome["outcome"] == "not written" for outcome in outcomes):
         complain("carrel: nothing was written without a terminal; --yes writes the changes")
     return OK if ok else FAILED
 
@@ -80,8 +80,8 @@ def _apply(change: Change, *, agrees: bool, shows: bool) -> dict[str, Any]:
 def _sentence(outcome: Mapping[str, Any]) -> str:
     path = outcome["path"]
     if outcome["outcome"] == "written":
-        kept = f"; the old file is {outcome['backup']}" if outcome["backup"] else ""
-        return f"wrote {path}{kept}. Restart the client."
+        note = f"; the old file is {outcome['backup']}" if outcome["backup"] else ""
+        return f"wrote {path}{note}. Restart the client."
     if outcome["outcome"] == "failed":
         return f"nothing was written: {outcome['error']}"
     return {

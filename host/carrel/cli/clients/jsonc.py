@@ -89,13 +89,13 @@ def _inserted(text: str, node: _Node, key: str, value: Any) -> str:
     """Returns the text with a new last member of an object."""
     newline = "\r\n" if "\r\n" in text else "\n"
     outer = _indent(text, node.start)
-    last = max(node.members.values(), key=lambda one: one.end, default=None)
+    last = max(node.members.values(), key=lambda child: child.end, default=None)
     closing = node.end - 1
     if last is None:
         inner = outer + _unit(text)
         member = f"{json.dumps(key, ensure_ascii=False)}: {_text(value, inner, text)}"
-        kept = text[node.start + 1 : closing].rstrip()
-        before = text[: node.start + 1] + kept
+        content = text[node.start + 1 : closing].rstrip()
+        before = text[: node.start + 1] + content
         return f"{before}{newline}{inner}{member}{newline}{outer}{text[closing:]}"
     if "\n" not in text[node.start : node.end]:
         member = f"{json.dumps(key, ensure_ascii=False)}: {json.dumps(value, ensure_ascii=False)}"
@@ -148,8 +148,8 @@ def _text(value: Any, indent: str, text: str) -> str:
     unit = _unit(text)
     inner = indent + unit
     members = [
-        f"{inner}{json.dumps(key, ensure_ascii=False)}: {_text(one, inner, text)}"
-        for key, one in value.items()
+        f"{inner}{json.dumps(key, ensure_ascii=False)}: {_text(member, inner, text)}"
+        for key, member in value.items()
     ]
     if not members:
         return "{}"
@@ -227,7 +227,7 @@ class _Scanner:
             members[key].end = self._at
             self._separator("}")
         self._at += 1
-        value = {key: one.value for key, one in members.items()}
+        value = {key: member.value for key, member in members.items()}
         return _Node(start, self._at, value, members)
 
     def _array(self, start: int, depth: int) -> _Node:

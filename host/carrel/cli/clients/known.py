@@ -81,33 +81,33 @@ class Client:
         return {**(self.more or {}), self.command_key: command, "args": list(arguments)}
 
 
-def _goose(places: ClientFolders) -> Path:
-    if places.platform == "win32":
-        return places.config / "Block" / "goose" / "config" / "config.yaml"
-    return places.config / "goose" / "config.yaml"
+def _goose(folders: ClientFolders) -> Path:
+    if folders.platform == "win32":
+        return folders.config / "Block" / "goose" / "config" / "config.yaml"
+    return folders.config / "goose" / "config.yaml"
 
 
-def _zed(places: ClientFolders) -> Path:
-    if places.platform == "darwin":  # where Zed does not read XDG_CONFIG_HOME
-        return places.home / ".config" / "zed" / "settings.json"
-    folder = "Zed" if places.platform == "win32" else "zed"
-    return places.config / folder / "settings.json"
+def _zed(folders: ClientFolders) -> Path:
+    if folders.platform == "darwin":  # where Zed does not read XDG_CONFIG_HOME
+        return folders.home / ".config" / "zed" / "settings.json"
+    folder = "Zed" if folders.platform == "win32" else "zed"
+    return folders.config / folder / "settings.json"
 
 
 CLIENTS: Final = {
-    one.name: one
-    for one in (
+    client.name: client
+    for client in (
         Client(
             "claude-desktop",
             "Claude Desktop",
-            lambda places: places.support / "Claude" / "claude_desktop_config.json",
+            lambda folders: folders.support / "Claude" / "claude_desktop_config.json",
             "json",
             ("mcpServers",),
         ),
         Client(
             "claude-code",
             "Claude Code",
-            lambda places: places.named("CLAUDE_CONFIG_DIR", places.home) / ".claude.json",
+            lambda folders: folders.named("CLAUDE_CONFIG_DIR", folders.home) / ".claude.json",
             "json",
             ("mcpServers",),
             more={"type": "stdio"},
@@ -115,14 +115,14 @@ CLIENTS: Final = {
         Client(
             "cursor",
             "Cursor",
-            lambda places: places.home / ".cursor" / "mcp.json",
+            lambda folders: folders.home / ".cursor" / "mcp.json",
             "json",
             ("mcpServers",),
         ),
         Client(
             "vscode",
             "VS Code",
-            lambda places: places.support / "Code" / "User" / "mcp.json",
+            lambda folders: folders.support / "Code" / "User" / "mcp.json",
             "json",
             ("servers",),
             more={"type": "stdio"},
@@ -130,7 +130,7 @@ CLIENTS: Final = {
         Client(
             "codex",
             "Codex",
-            lambda places: places.named("CODEX_HOME", places.home / ".codex") / "config.toml",
+            lambda folders: folders.named("CODEX_HOME", folders.home / ".codex") / "config.toml",
             "toml",
             ("mcp_servers",),
         ),
@@ -148,8 +148,8 @@ CLIENTS: Final = {
 }
 
 
-def is_installed(client: Client, places: ClientFolders) -> bool:
+def is_installed(client: Client, folders: ClientFolders) -> bool:
     """Returns whether the user seems to have the client: its file or its own folder exists."""
-    file = client.file(places)
-    own = file.parent not in {places.home, places.config, places.support}
+    file = client.file(folders)
+    own = file.parent not in {folders.home, folders.config, folders.support}
     return file.exists() or (own and file.parent.is_dir())

@@ -29,31 +29,34 @@ def set_members(text: str, path: Sequence[str], members: Mapping[str, Any]) -> s
     header = _find_header(lines, path)
     if header is None:
         before = text.rstrip()
-        table = [f"[{'.'.join(path)}]", *(f"{key} = {_value(one)}" for key, one in members.items())]
+        table = [
+            f"[{'.'.join(path)}]",
+            *(f"{key} = {_value(value)}" for key, value in members.items()),
+        ]
         start = f"{before}{newline}{newline}" if before else ""
         return f"{start}{newline.join(table)}{newline}"
     for key, value in members.items():
         first, end = _find_key(lines, header, key)
         ending = "\r" if newline == "\r\n" else ""
         comment = _COMMENT.search(lines[first]) if end == first + 1 else None
-        kept = "" if comment is None else comment[0]
-        lines[first:end] = [f"{key} = {_value(value)}{kept}{ending}"]
+        suffix = "" if comment is None else comment[0]
+        lines[first:end] = [f"{key} = {_value(value)}{suffix}{ending}"]
     return "\n".join(lines)
 
 
 def _find_header(lines: Sequence[str], path: Sequence[str]) -> int | None:
-    names = r"\s*\.\s*".join(rf"(?:{re.escape(one)}|[\"']{re.escape(one)}[\"'])" for one in path)
+    names = r"\s*\.\s*".join(rf"(?:{re.escape(key)}|[\"']{re.escape(key)}[\"'])" for key in path)
     header = re.compile(rf"\s*\[\s*{names}\s*\]\s*(?:#.*)?$")
     return next((at for at, line in enumerate(lines) if header.match(line)), None)
 
 
 def _find_key(lines: Sequence[str], header: int, key: str) -> tuple[int, int]:
     """Returns the lines of a key in a table; an empty range behind the header if it has none."""
-    wanted = re.compile(rf"\s*(?:{re.escape(key)}|[\"']{re.escape(key)}[\"'])\s*=")
+    pattern = re.compile(rf"\s*(?:{re.escape(key)}|[\"']{re.escape(key)}[\"'])\s*=")
     at = header + 1
     while at < len(lines) and not _HEADER.match(lines[at]):
         end = _end_of_pair(lines, at)
-        if wanted.match(lines[at]):
+        if pattern.match(lines[at]):
             return at, end
         at = end
     return header + 1, header + 1

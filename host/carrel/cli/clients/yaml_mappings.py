@@ -133,11 +133,11 @@ def _nested(path: Sequence[str], members: dict[str, Any]) -> dict[str, Any]:
 
 def _block(value: Mapping[str, Any], column: int) -> str:
     lines = []
-    for key, one in value.items():
-        if isinstance(one, dict) and one:
-            lines.append(f"{' ' * column}{key}:\n{_block(one, column + 2)}")
+    for key, member in value.items():
+        if isinstance(member, dict) and member:
+            lines.append(f"{' ' * column}{key}:\n{_block(member, column + 2)}")
         else:
-            lines.append(f"{' ' * column}{key}: {_flow(one)}\n")
+            lines.append(f"{' ' * column}{key}: {_flow(member)}\n")
     return "".join(lines)
 
 
