@@ -71,8 +71,8 @@ class _Commands(ExampleGroup):
         return super().resolve_command(ctx, args)
 
 
-def _show_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
+def _show_version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
         from importlib.metadata import version
 
         click.echo(f"carrel {version('carrel')}")
@@ -93,8 +93,8 @@ Results go to stdout, as JSON when it is not a terminal; errors go to stderr."""
 
 
 @click.pass_context
-def _take_options(ctx: click.Context, /, **given: object) -> None:
-    ctx.obj = ctx.obj.with_options(**given)
+def _take_options(ctx: click.Context, /, **options: object) -> None:
+    ctx.obj = ctx.obj.with_options(**options)
 
 
 def make_app(features: Sequence[Feature]) -> ExampleGroup:

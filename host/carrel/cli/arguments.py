@@ -77,13 +77,13 @@ def _json(text: str, where: str) -> Any:
     try:
         return json.loads(text, parse_constant=refuse)
     except json.JSONDecodeError as error:
-        place = (
+        position = (
             f"line {error.lineno}, column {error.colno}"
             if "\n" in text
             else f"column {error.colno}"
         )
         message = error.msg[:1].lower() + error.msg[1:]
-        raise ArgumentError([f"{where}: not JSON: {message} at {place}"]) from None
+        raise ArgumentError([f"{where}: not JSON: {message} at {position}"]) from None
     except (ValueError, RecursionError) as error:
         raise ArgumentError([f"{where}: not JSON that can be read: {error}"]) from None
 
@@ -92,25 +92,25 @@ def _typed(key: str, text: str, schema: Schema) -> Any:
     """Converts `text` to the schema's type of `key`; unchanged if the schema does not have the
     key.
     """
-    wanted, items = _types(schema.get("properties", {}).get(key), schema)
-    if not wanted or "string" in wanted:
+    types, items = _types(schema.get("properties", {}).get(key), schema)
+    if not types or "string" in types:
         return text
-    if "array" in wanted:
+    if "array" in types:
         if text.lstrip().startswith("["):
             return _json(text, key)
         return [_scalar(key, text, items)]
-    return _scalar(key, text, wanted)
+    return _scalar(key, text, types)
 
 
-def _scalar(key: str, text: str, wanted: frozenset[str]) -> Any:
-    if not wanted or "string" in wanted:
+def _scalar(key: str, text: str, types: frozenset[str]) -> Any:
+    if not types or "string" in types:
         return text
-    if "boolean" in wanted and text.strip().lower() in _BOOLEANS:
+    if "boolean" in types and text.strip().lower() in _BOOLEANS:
         return _BOOLEANS[text.strip().lower()]
     try:
         return _json(text, key)
     except ArgumentError:
-        expected = " or ".join(sorted(wanted))
+        expected = " or ".join(sorted(types))
         raise ArgumentError([f"{key}: expected {expected} but found {text!r}"]) from None
 
 

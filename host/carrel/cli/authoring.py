@@ -202,7 +202,7 @@ def _subject(
     if entry is None:
         if path.suffix or len(path.parts) > 1:
             raise ArgumentError([f"{plugin}: there is no such file or folder"])
-        known = [one.name for one in config.plugins]
+        known = [configured.name for configured in config.plugins]
         raise UnknownNameError("plugin", plugin, known=known)
     from carrel.plugins.approval.pinning import local_bytes
 
@@ -239,9 +239,13 @@ def _skipped_lines(report: Report) -> list[str]:
     """Returns one line for each file that was not read."""
     from carrel.text.printable import printable
 
-    skipped = [("", one) for one in report.skipped]
-    skipped += [(f"{outcome.name}/", one) for outcome in report.outcomes for one in outcome.skipped]
-    return [printable(f"skipped  {place}{one.name}: {one.reason}", 400) for place, one in skipped]
+    skipped = [("", file) for file in report.skipped]
+    skipped += [
+        (f"{outcome.name}/", file) for outcome in report.outcomes for file in outcome.skipped
+    ]
+    return [
+        printable(f"skipped  {prefix}{file.name}: {file.reason}", 400) for prefix, file in skipped
+    ]
 
 
 def _summary(report: Report) -> str:
@@ -259,14 +263,14 @@ def _to_json(report: Report) -> dict[str, Any]:
         "failed": report.count("failed"),
         "seconds": round(report.seconds, 3),
         "cases": [
-            {"case": one.name, "state": one.state}
-            | ({"reason": one.reason} if one.reason else {})
-            | ({"diff": list(one.diff)} if one.diff else {})
-            | ({"skipped": _skipped_json(one.skipped)} if one.skipped else {})
-            for one in report.outcomes
+            {"case": outcome.name, "state": outcome.state}
+            | ({"reason": outcome.reason} if outcome.reason else {})
+            | ({"diff": list(outcome.diff)} if outcome.diff else {})
+            | ({"skipped": _skipped_json(outcome.skipped)} if outcome.skipped else {})
+            for outcome in report.outcomes
         ],
     } | ({"skipped": _skipped_json(report.skipped)} if report.skipped else {})
 
 
 def _skipped_json(skipped: Sequence[Skipped]) -> list[dict[str, str]]:
-    return [{"file": one.name, "reason": one.reason} for one in skipped]
+    return [{"file": file.name, "reason": file.reason} for file in skipped]

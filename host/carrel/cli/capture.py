@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SHOWN_FAILURES = 5
 
 
-class _Asked(NamedTuple):
+class _Call(NamedTuple):
     """The call to record.
 
     Attributes:
@@ -66,11 +66,11 @@ def record_fixture(
         config = recording_config(session.config(), capture)
         with session.open(config) as host:
             reserved = find_reserved(host.plugins(), tool)
-            asked = _reserved(config, *reserved, words) if reserved else _tool(host, tool, words)
+            call = _reserved(config, *reserved, words) if reserved else _tool(host, tool, words)
             report, result = None, None
             try:
-                with Progress(asked.name) as progress:
-                    result = asked.make(progress.update)
+                with Progress(call.name) as progress:
+                    result = call.make(progress.update)
             except SourceError as error:
                 report = error
             except CarrelError:
@@ -79,7 +79,7 @@ def record_fixture(
         failed = [] if keep_failure else capture.failed_exchanges()
         if not failed:
             outcome = report or (result.data if result else {})
-            capture.finish(asked.tool, asked.arguments, outcome)
+            capture.finish(call.tool, call.arguments, outcome)
     if failed:
         _report_failures(folder, failed)
     elif report is None:
@@ -109,10 +109,10 @@ def _report_failures(folder: Path, failed: Sequence[str]) -> None:
     complain("\n".join(lines))
 
 
-def _tool(host: Host, tool: str, words: tuple[str, ...]) -> _Asked:
+def _tool(host: Host, tool: str, words: tuple[str, ...]) -> _Call:
     name, own_name = _names(host, tool)
     arguments = read_words(words, host, name)
-    return _Asked(
+    return _Call(
         name,
         own_name,
         arguments,
@@ -120,7 +120,7 @@ def _tool(host: Host, tool: str, words: tuple[str, ...]) -> _Asked:
     )
 
 
-def _reserved(config: Config, state: PluginState, tool: str, words: Sequence[str]) -> _Asked:
+def _reserved(config: Config, state: PluginState, tool: str, words: Sequence[str]) -> _Call:
     """Returns a call of a reserved tool; its words are those of `carrel lookup`, or a URI.
 
     Raises:
@@ -136,7 +136,7 @@ def _reserved(config: Config, state: PluginState, tool: str, words: Sequence[str
         arguments = {"uri": words[0]} | ({"secrets": secrets} if secrets else {})
     else:
         raise ArgumentError(["resource: expected one URI, that of the document to read"])
-    return _Asked(
+    return _Call(
         tool,
         tool,
         arguments,

@@ -85,9 +85,9 @@ class ToolCommand(ExampleCommand):
         """Records the tool for which help is requested; otherwise parses the words as usual."""
         words = args[: args.index("--")] if "--" in args else args
         if any(word in ctx.help_option_names for word in words):
-            given, _, _ = self.make_parser(ctx).parse_args(list(args))
-            if isinstance(given.get("tool"), str):
-                ctx.meta[HELP_OF] = given["tool"]
+            parsed, _, _ = self.make_parser(ctx).parse_args(list(args))
+            if isinstance(parsed.get("tool"), str):
+                ctx.meta[HELP_OF] = parsed["tool"]
                 args = [word for word in args if word not in ctx.help_option_names]
         return super().parse_args(ctx, args)
 
@@ -110,9 +110,9 @@ def command(
     """
 
     def declare(work: Work) -> ExampleCommand:
-        def invoke(**given: Any) -> int:
+        def invoke(**params: Any) -> int:
             shared = {
-                key: given.pop(key, None)
+                key: params.pop(key, None)
                 for key in (
                     "config",
                     "library",
@@ -125,7 +125,7 @@ def command(
             }
             session: Session = click.get_current_context().obj.with_options(**shared)
             return guarded(
-                lambda: work(session, **given),
+                lambda: work(session, **params),
                 debug=session.options.debug,
                 as_json=session.options.json_errors,
             )

@@ -171,7 +171,7 @@ def unknown_variables(env: Mapping[str, str]) -> list[str]:
 
 
 def _examine_search(config: Config, report: dict[str, Any]) -> list[str]:
-    """Adds the providers of web searches: which can be asked; returns what the others lack."""
+    """Adds the providers of web searches to the report; returns what the unusable ones lack."""
     if not config.web.search:
         return []
     from carrel.plugins.plugin_set import PluginSet
@@ -183,14 +183,14 @@ def _examine_search(config: Config, report: dict[str, Any]) -> list[str]:
     finally:
         plugins.close()
     report["search"] = [
-        {"name": one.name, "usable": one.remedy is None}
-        | ({} if one.remedy is None else {"remedy": one.remedy})
-        for one in found
+        {"name": provider.name, "usable": provider.remedy is None}
+        | ({} if provider.remedy is None else {"remedy": provider.remedy})
+        for provider in found
     ]
     return [
-        f"web.search: {one.name} cannot be asked: {one.remedy}"
-        for one in found
-        if one.remedy is not None
+        f"web.search: {provider.name} cannot be asked: {provider.remedy}"
+        for provider in found
+        if provider.remedy is not None
     ]
 
 
@@ -221,13 +221,13 @@ def _free_bytes(path: Path) -> int | None:
 
 
 def _notes(report: Mapping[str, Any]) -> list[str]:
-    """Returns what is not a problem, and an operator should know."""
+    """Returns what an operator should know although it is not a problem."""
     notes = [
         f"{plugin['name']}: {note}"
         for plugin in report.get("plugins", [])
         for note in plugin.get("notes", [])
     ]
-    return notes + [f"store: {one}" for one in report.get("store", {}).get("advice", [])]
+    return notes + [f"store: {advice}" for advice in report.get("store", {}).get("advice", [])]
 
 
 def _show(report: Mapping[str, Any]) -> None:
@@ -271,7 +271,7 @@ def _show(report: Mapping[str, Any]) -> None:
     if report.get("search"):
         table(
             ("provider", "state"),
-            [(one["name"], one.get("remedy", "ready")) for one in report["search"]],
+            [(provider["name"], provider.get("remedy", "ready")) for provider in report["search"]],
             title="Web search",
         )
     if "online" in report:

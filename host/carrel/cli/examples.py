@@ -97,9 +97,9 @@ def _arguments(schema: Mapping[str, Any], accepts: Any) -> dict[str, Any]:
     properties = own.get("properties")
     if not isinstance(properties, Mapping):
         return {}
-    for given in _examples(own):
-        if isinstance(given, dict) and accepts(given):
-            return given
+    for example in _examples(own):
+        if isinstance(example, dict) and accepts(example):
+            return example
     needed = {name: True for name in own.get("required", ()) if name in properties}
     made = {name: _best(name, properties[name], schema, 0) for name in needed}
     if made and accepts(made):
@@ -149,9 +149,12 @@ def _candidates(
     if "object" in types or "properties" in schema:
         properties = schema.get("properties")
         members = properties if isinstance(properties, Mapping) and depth < _DEPTH else {}
-        needed = [one for one in schema.get("required", ()) if one in members]
-        yield {one: _best(one, members[one], root, depth + 1) for one in needed}
-        yield {one: _best(one, members[one], root, depth + 1) for one in [*needed, *members][:1]}
+        needed = [member for member in schema.get("required", ()) if member in members]
+        yield {member: _best(member, members[member], root, depth + 1) for member in needed}
+        yield {
+            member: _best(member, members[member], root, depth + 1)
+            for member in [*needed, *members][:1]
+        }
     yield from _scalars(name, schema, types)
 
 
@@ -161,7 +164,7 @@ def _scalars(name: str, schema: Mapping[str, Any], types: list[Any]) -> Iterator
     near = next((value for key, value in _BY_NAME.items() if name.lower().endswith(key)), None)
     if {"integer", "number"} & set(types):
         found = (near, 1, schema.get("minimum"), schema.get("maximum"), schema.get("multipleOf"), 0)
-        yield from (one for one in found if isinstance(one, (int, float)))
+        yield from (value for value in found if isinstance(value, (int, float)))
         above = schema.get("exclusiveMinimum")
         yield from [above + 1] if isinstance(above, (int, float)) else []
     if "string" in types or not types:
@@ -176,8 +179,8 @@ def _scalars(name: str, schema: Mapping[str, Any], types: list[Any]) -> Iterator
 
 
 def _examples(schema: Mapping[str, Any]) -> list[Any]:
-    given = schema.get("examples")
-    found = list(given) if isinstance(given, list) else []
+    examples = schema.get("examples")
+    found = list(examples) if isinstance(examples, list) else []
     return [*found, schema["example"]] if "example" in schema else found
 
 
@@ -193,14 +196,14 @@ def _checker(schema: Mapping[str, Any]) -> Any:
 
 def _words(name: str, value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
     """Yields the words of an argument, in the simplest form that the schema can parse."""
-    given = value if isinstance(value, list) and value else [value]
+    items = value if isinstance(value, list) and value else [value]
     plain = [
-        f"{name}={one if isinstance(one, str) else json.dumps(one)}"
-        for one in given
-        if isinstance(one, (str, int, float))
+        f"{name}={item if isinstance(item, str) else json.dumps(item)}"
+        for item in items
+        if isinstance(item, (str, int, float))
     ]
     try:
-        if len(plain) == len(given) and read_arguments(plain, lambda: schema, str) == {name: value}:
+        if len(plain) == len(items) and read_arguments(plain, lambda: schema, str) == {name: value}:
             yield from plain
             return
     except ArgumentError:

@@ -61,12 +61,12 @@ def inspect_plugin(config: Config, entry: PluginConfig, state: PluginState) -> d
         ],
         "formats": [
             {
-                "name": one.name,
-                "description": one.description,
-                "bytes": one.takes_bytes,
-                "media_types": list(one.media_types),
+                "name": document_format.name,
+                "description": document_format.description,
+                "bytes": document_format.takes_bytes,
+                "media_types": list(document_format.media_types),
             }
-            for one in manifest.formats
+            for document_format in manifest.formats
         ],
     }
     return inspection
@@ -142,8 +142,12 @@ def show_inspection(inspection: dict[str, Any], file: Path, *, is_configured: bo
             lines(inspection["in_vain"], title="Granted and not asked for")
         if inspection["formats"]:
             formats = [
-                (one["name"], "bytes" if one["bytes"] else "text", one["description"])
-                for one in inspection["formats"]
+                (
+                    document_format["name"],
+                    "bytes" if document_format["bytes"] else "text",
+                    document_format["description"],
+                )
+                for document_format in inspection["formats"]
             ]
             table(("format", "takes", "document"), formats, title="Formats")
     if inspection["notes"]:
@@ -157,7 +161,10 @@ def _show_values(secrets: Sequence[Mapping[str, Any]]) -> None:
     from .render import table
 
     if secrets:
-        rows = [(one["name"], "set" if one["set"] else "not set", one["from"]) for one in secrets]
+        rows = [
+            (secret["name"], "set" if secret["set"] else "not set", secret["from"])
+            for secret in secrets
+        ]
         table(("secret", "value", "from the variable"), rows, title="Values of secrets")
 
 
@@ -173,11 +180,11 @@ def _show_changes(inspection: Mapping[str, Any], file: Path, *, is_configured: b
         [] if is_configured else [f'set plugins.{inspection["name"]}.url = "{inspection["url"]}"']
     )
     if refused:
-        wanted = [*entry, *(change_inside(item["grant"]) for item in refused)]
-        lines(dict.fromkeys(wanted), title=f"To grant what is refused, change {file}")
+        changes = [*entry, *(change_inside(item["grant"]) for item in refused)]
+        lines(dict.fromkeys(changes), title=f"To grant what is refused, change {file}")
     if paces and is_configured:
-        wanted = [change_inside(item["grant"]) for item in paces]
-        lines(dict.fromkeys(wanted), title=f"To change a pace, change {file}")
+        changes = [change_inside(item["grant"]) for item in paces]
+        lines(dict.fromkeys(changes), title=f"To change a pace, change {file}")
 
 
 _FACTS = ("plugin", "version", "contract", "licence", "homepage", "description")
@@ -207,8 +214,8 @@ def _merged(items: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
         found.setdefault(item["name"], []).append(item)
     merged = []
     for name, same in found.items():
-        cells = {key: _joined([one[key] for one in same]) for key in ("asked", "granted")}
-        refused = "; ".join(dict.fromkeys(one["refused"] for one in same if one["refused"]))
+        cells = {key: _joined([rule[key] for rule in same]) for key in ("asked", "granted")}
+        refused = "; ".join(dict.fromkeys(rule["refused"] for rule in same if rule["refused"]))
         merged.append({**cells, "kind": same[0]["kind"], "name": name, "refused": refused})
     return merged
 
@@ -216,16 +223,16 @@ def _merged(items: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
 def _joined(rules: Sequence[str]) -> str:
     """Returns the union of several rules; paths below another path are omitted."""
     paths: dict[str, list[str]] = {}
-    others: list[str] = []
-    for piece in dict.fromkeys(part for one in rules for part in one.split("; ") if part):
+    unmatched: list[str] = []
+    for piece in dict.fromkeys(part for rule in rules for part in rule.split("; ") if part):
         found = _REQUESTS.fullmatch(piece)
         if found is None:
-            others.append(piece)
+            unmatched.append(piece)
         else:
             key = f"{found['host'] or ''}{found['methods']}"
             paths.setdefault(key, []).extend(found["paths"].split(", "))
-    requests = [f"{key} {', '.join(_widest(every))}" for key, every in paths.items()]
-    return "; ".join([*requests, *others])
+    requests = [f"{key} {', '.join(_widest(values))}" for key, values in paths.items()]
+    return "; ".join([*requests, *unmatched])
 
 
 def _widest(paths: Sequence[str]) -> list[str]:
@@ -234,7 +241,7 @@ def _widest(paths: Sequence[str]) -> list[str]:
     return [
         path
         for path in dict.fromkeys(paths)
-        if not any(path.startswith(f"{other.rstrip('/')}/") for other in paths if other != path)
+        if not any(path.startswith(f"{parent.rstrip('/')}/") for parent in paths if parent != path)
     ]
 
 
@@ -242,10 +249,10 @@ def _row(item: Mapping[str, str]) -> list[Any]:
     """Returns name, requested, granted, refused; the last is empty if everything is refused."""
     from .render import text
 
-    asked, granted, refused = (item[key] for key in ("asked", "granted", "refused"))
+    requested, granted, refused = (item[key] for key in ("asked", "granted", "refused"))
     if item["kind"] == "lookup":
-        asked, granted = (word and "looked up" for word in (asked, granted))
+        requested, granted = (word and "looked up" for word in (requested, granted))
     if granted:
-        return [item["name"], asked, text(granted, "green"), text(refused, "red")]
+        return [item["name"], requested, text(granted, "green"), text(refused, "red")]
     none = refused if refused == "hidden" else "nothing"
-    return [item["name"], asked, text(none, "red"), ""]
+    return [item["name"], requested, text(none, "red"), ""]

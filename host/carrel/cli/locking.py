@@ -44,22 +44,22 @@ def lock_command(
     from carrel.plugins.approval.proposal import wanted_names
 
     proposals, failed = _propose(session, config, wanted_names(config, names))
-    changed = [one for one in proposals if one.lines]
-    plugins = [{"name": one.name, "changes": one.lines} for one in proposals]
+    changed = [proposal for proposal in proposals if proposal.lines]
+    plugins = [{"name": proposal.name, "changes": proposal.lines} for proposal in proposals]
     if as_json or not stdout_is_terminal():
         write_json({"lock": str(config.lock_path), "plugins": plugins})
     else:
         _show(proposals)
     if changed and not (yes or _agreed(changed)):
-        words = ", ".join(one.name for one in changed)
+        words = ", ".join(proposal.name for proposal in changed)
         refusal = LockError(f"{words}: not approved; nothing was written. Approve with --yes")
         report(refusal, as_json=session.options.json_errors)
         return FAILED
     if changed:
         with _audited(config) as audit:
-            change_lock(config.lock_path, {one.name: one.found for one in changed})
-            for one in changed:
-                audit("approval", **_approved(one))
+            change_lock(config.lock_path, {proposal.name: proposal.found for proposal in changed})
+            for proposal in changed:
+                audit("approval", **_approved(proposal))
     return FAILED if failed else OK
 
 
@@ -141,9 +141,11 @@ def _person() -> str:
 
 def _show(proposals: list[Proposal]) -> None:
     lines: list[str] = []
-    for one in proposals:
-        state = "new" if one.approved is None else "changed" if one.lines else "as approved"
-        lines += [f"{one.name}: {state}", *(f"  {line}" for line in one.lines)]
+    for proposal in proposals:
+        state = (
+            "new" if proposal.approved is None else "changed" if proposal.lines else "as approved"
+        )
+        lines += [f"{proposal.name}: {state}", *(f"  {line}" for line in proposal.lines)]
     write_text("".join(f"{printable(line, 4000)}\n" for line in lines or ["nothing to lock"]))
 
 
@@ -152,5 +154,5 @@ def _agreed(changed: list[Proposal]) -> bool:
     streams: tuple[Any, ...] = (sys.stdin, sys.stdout)
     if not all(stream is not None and stream.isatty() for stream in streams):
         return False
-    words = ", ".join(one.name for one in changed)
+    words = ", ".join(proposal.name for proposal in changed)
     return click.confirm(f"Approve {words}?", default=False)

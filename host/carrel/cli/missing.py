@@ -28,16 +28,16 @@ class Missing(NamedTuple):
 
 
 def find_missing(result: Mapping[str, Any]) -> Missing:
-    """Returns what a result says is missing; of another result, nothing."""
+    """Returns what a result lists as missing; empty for other results."""
     missing = [
         (str(identifier), reason)
         for member, reason in _MEMBERS.items()
         for identifier in _texts(result.get(member))
     ]
-    items = [one for one in _objects(result.get("items")) if {"given", "outcome"} <= one.keys()]
+    items = [item for item in _objects(result.get("items")) if {"given", "outcome"} <= item.keys()]
     if items:  # of `work_lookup`
-        lost = [one for one in items if one["outcome"] != "found"]
-        missing += [(str(one["given"]), why_not_found(one)) for one in lost]
+        lost = [item for item in items if item["outcome"] != "found"]
+        missing += [(str(item["given"]), why_not_found(item)) for item in lost]
         return Missing(missing, len(lost) == len(items))
     # The page of a list can be empty where other pages are not.
     found = result.get("total_results") or any(_objects(value) for value in result.values())
@@ -52,13 +52,15 @@ def why_not_found(item: Mapping[str, Any]) -> str:
     if item["outcome"] == "not_asked":
         return "no source on offer resolves it"
     steps = [step for step in _objects(item.get("trace")) if step.get("outcome") == "not_found"]
-    asked = dict.fromkeys(str(step.get("source")) for step in steps)
-    return f"not found by {', '.join(asked)}" if asked else "not found"
+    sources = dict.fromkeys(str(step.get("source")) for step in steps)
+    return f"not found by {', '.join(sources)}" if sources else "not found"
 
 
 def _texts(value: object) -> list[object]:
-    return [one for one in value if isinstance(one, (str, int))] if isinstance(value, list) else []
+    return (
+        [item for item in value if isinstance(item, (str, int))] if isinstance(value, list) else []
+    )
 
 
 def _objects(value: object) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

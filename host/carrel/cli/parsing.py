@@ -136,7 +136,7 @@ def _refuse_unknown_format(host: Host, plugin: str, document_format: str) -> Non
     """
     for state in host.plugins():
         if state.name == plugin and state.manifest is not None:
-            known = [one.name for one in state.manifest.formats]
+            known = [declared.name for declared in state.manifest.formats]
             if document_format not in known:
                 raise UnknownNameError(f"format of {plugin}", document_format, known=known)
 

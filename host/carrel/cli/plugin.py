@@ -68,16 +68,16 @@ def inspect_command(session: Session, name: str, as_json: bool) -> int:
     config = session.config()
     if _is_file(name, config):
         config = with_component(config, Path(name))
-        wanted = config.plugins[-1].name
+        entry_name = config.plugins[-1].name
     else:
-        wanted = name
+        entry_name = name
     with session.open(config) as host:
         states = {state.name: state for state in host.plugins()}
-    if wanted not in states:
+    if entry_name not in states:
         raise UnknownNameError("plugin", name, known=sorted(states))
-    entry = config.plugin(wanted)
+    entry = config.plugin(entry_name)
     assert entry is not None, "a state belongs to an entry"
-    inspection = inspect_plugin(config, entry, states[wanted])
+    inspection = inspect_plugin(config, entry, states[entry_name])
     if as_json or not stdout_is_terminal():
         write_json(inspection)
     else:
@@ -85,7 +85,7 @@ def inspect_command(session: Session, name: str, as_json: bool) -> int:
 
         is_configured = not _is_file(name, session.config())
         show_inspection(inspection, configuration_file(), is_configured=is_configured)
-    error = states[wanted].error
+    error = states[entry_name].error
     if error is not None:
         report(error, as_json=session.options.json_errors)
         return FAILED
@@ -116,7 +116,7 @@ def summary(state: PluginState) -> dict[str, Any]:
         "version": manifest.version if manifest else None,
         "digest": f"sha256:{state.digest}" if state.digest else None,
         "tools": [tool.name for tool in manifest.tools] if manifest else [],
-        "formats": [one.name for one in manifest.formats] if manifest else [],
+        "formats": [declared.name for declared in manifest.formats] if manifest else [],
         "granted_hosts": list(state.granted),
         "locked": state.locked,
         "notes": list(state.notes),

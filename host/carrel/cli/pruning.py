@@ -43,7 +43,7 @@ def _named_digests(config: Config) -> set[str]:
     from carrel.oci.reference import parse_reference
     from carrel.plugins.approval.lockfile import read_lock
 
-    locked = {one.digest for one in read_lock(config.lock_path).values()}
-    addresses = [one.url for one in config.plugins if one.url.startswith("oci://")]
+    locked = {entry.digest for entry in read_lock(config.lock_path).values()}
+    addresses = [plugin.url for plugin in config.plugins if plugin.url.startswith("oci://")]
     named = {parse_reference(address).digest for address in addresses}
     return {digest for digest in locked | named if digest}

@@ -38,8 +38,8 @@ def remedy(error: CarrelError) -> str:
         # Without a name the error came from that command, whose message has the remedy.
         return f"if it is what you expect, approve it with 'carrel plugin lock {name}'" * bool(name)
     if isinstance(error, SignatureError):
-        place = f"plugins.{name}.trust or trust" if name else "trust"
-        return f"in {file}, add its signer to {place}, or use a plugin of a configured signer"
+        keys = f"plugins.{name}.trust or trust" if name else "trust"
+        return f"in {file}, add its signer to {keys}, or use a plugin of a configured signer"
     entry = f", or plugins.{name} in {file}" if name else f", or its entry in {file}"
     return f"correct what the message names: the plugin itself{entry}"
 

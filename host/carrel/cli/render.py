@@ -81,15 +81,15 @@ def table(
     if title:
         out.print()
         out.print(text(title, "bold"))
-    cells = [[one if isinstance(one, Text) else text(one) for one in row] for row in rows]
+    cells = [[cell if isinstance(cell, Text) else text(cell) for cell in row] for row in rows]
     if not cells:
         out.print(text("none", "dim"))
         return
-    kept = [at for at in range(len(headings)) if at == 0 or any(row[at].plain for row in cells)]
-    shown = [headings[at] for at in kept]
-    cells = [[row[at] for at in kept] for row in cells]
+    used = [at for at in range(len(headings)) if at == 0 or any(row[at].plain for row in cells)]
+    shown = [headings[at] for at in used]
+    cells = [[row[at] for at in used] for row in cells]
     columns = list(zip(*([Text(heading) for heading in shown], *cells), strict=True))
-    first = max(one.cell_len for one in columns[0])
+    first = max(cell.cell_len for cell in columns[0])
     if first + _GAP * (len(columns) - 1) + sum(map(_least, columns[1:])) <= out.width:
         grid = Table(header_style="bold", box=None, pad_edge=False)
         for index, heading in enumerate(shown):
@@ -122,25 +122,25 @@ def _print_stacked(
 
 def _widths(columns: Sequence[Sequence[Text]], width: int) -> list[int]:
     """Returns the width of each column in cells: its minimum and a share of the rest."""
-    given = [_least(column) for column in columns]
-    wanted = [max(one.cell_len for one in column) for column in columns]
-    spare = width - _GAP * len(columns) - sum(given)
-    while spare > 0 and given != wanted:
-        for at, most in enumerate(wanted):
-            if given[at] < most and spare > 0:
-                given[at] += 1
+    widths = [_least(column) for column in columns]
+    natural_widths = [max(cell.cell_len for cell in column) for column in columns]
+    spare = width - _GAP * len(columns) - sum(widths)
+    while spare > 0 and widths != natural_widths:
+        for at, most in enumerate(natural_widths):
+            if widths[at] < most and spare > 0:
+                widths[at] += 1
                 spare -= 1
-    return given
+    return widths
 
 
 def _least(column: Sequence[Text]) -> int:
     """Returns the minimum readable width of a column in cells."""
-    longest_word = max(_longest_word(one) for one in column)
-    return max(longest_word, min(max(one.cell_len for one in column), _READABLE))
+    longest_word = max(_longest_word(cell) for cell in column)
+    return max(longest_word, min(max(cell.cell_len for cell in column), _READABLE))
 
 
-def _longest_word(one: Text) -> int:
-    return max((cell_len(word) for word in one.plain.split()), default=0)
+def _longest_word(cell: Text) -> int:
+    return max((cell_len(word) for word in cell.plain.split()), default=0)
 
 
 def facts(
@@ -154,7 +154,7 @@ def facts(
     out = out or console()
     if title:
         out.print(text(title, "bold"))
-    rows = [(name, one if isinstance(one, Text) else text(one)) for name, one in pairs]
+    rows = [(name, value if isinstance(value, Text) else text(value)) for name, value in pairs]
     left = max((cell_len(name) for name, _ in rows), default=0) + 2
     for name, value in rows:
         label = Text(printable(name, 200), style="dim")
@@ -175,8 +175,8 @@ def lines(texts: Iterable[str], *, title: str) -> None:
     out = console()
     out.print()
     out.print(text(title, "bold"), overflow="fold")
-    for one in texts:
-        out.print(Padding(text(one), (0, 0, 0, 2)), overflow="fold")
+    for line in texts:
+        out.print(Padding(text(line), (0, 0, 0, 2)), overflow="fold")
 
 
 def paragraph(
@@ -193,8 +193,8 @@ def paragraph(
         out: the console.
     """
     out = out or console()
-    given = [one if isinstance(one, Text) else text(one, limit=PARAGRAPH) for one in parts]
-    shown = Text(" ").join(one for one in given if one.plain)
+    texts = [part if isinstance(part, Text) else text(part, limit=PARAGRAPH) for part in parts]
+    shown = Text(" ").join(part for part in texts if part.plain)
     room = max(out.width - indent, 8)
     head = first.ljust(indent)
     for line in shown.wrap(out, room, overflow="fold") or [Text()]:

@@ -34,7 +34,7 @@ def describe(error: CarrelError) -> str:
         first, *more = error.message.splitlines() or [""]
         lines += [f"carrel: {first}", *(f"  {line}" for line in more)]
     details = error.details()
-    where = _place(details.get("position"))
+    where = _describe_position(details.get("position"))
     if where and where not in error.message:
         lines.append(f"  where: {where}")
     denial = details.get("denial_context")
@@ -51,7 +51,7 @@ def describe(error: CarrelError) -> str:
     return "\n".join(printable(line, 4000).rstrip() for line in lines)
 
 
-def _place(position: object) -> str:
+def _describe_position(position: object) -> str:
     if isinstance(position, dict):
         return ", ".join(f"{key} {value}" for key, value in position.items() if value != "")
     return "" if position is None else str(position)

@@ -42,17 +42,17 @@ def read_resource(session: Session, uri: str | None, as_json: bool) -> int:
             resources, templates = list(host.resources()), list(host.resource_templates())
         complain_about_broken_plugins(host, as_json=session.options.json_errors)
     if as_json or not stdout_is_terminal():
-        listing = {"resources": _known(resources), "templates": _known(templates)}
+        listing = {"resources": _descriptions(resources), "templates": _descriptions(templates)}
         write_json(listing)
     else:
         _show_list(resources, templates)
     return OK
 
 
-def _known(offered: Sequence[Resource | Template]) -> list[dict[str, Any]]:
+def _descriptions(offered: Sequence[Resource | Template]) -> list[dict[str, Any]]:
     return [
-        {key: value for key, value in asdict(one).items() if value not in {None, ""}}
-        for one in offered
+        {key: value for key, value in asdict(item).items() if value not in {None, ""}}
+        for item in offered
     ]
 
 
@@ -62,16 +62,22 @@ def _show_list(resources: Sequence[Resource], templates: Sequence[Template]) -> 
     headings = ("plugin", "type", "what it is")
     table(
         ("resource", *headings),
-        [(one.uri, one.plugin, one.mime_type or "", _about(one)) for one in resources],
+        [
+            (resource.uri, resource.plugin, resource.mime_type or "", _about(resource))
+            for resource in resources
+        ],
         title="Resources",
     )
     if templates:
         table(
             ("template", *headings),
-            [(one.uri_template, one.plugin, one.mime_type or "", _about(one)) for one in templates],
+            [
+                (template.uri_template, template.plugin, template.mime_type or "", _about(template))
+                for template in templates
+            ],
             title="Templates",
         )
 
 
-def _about(one: Resource | Template) -> str:
-    return one.description or one.title or one.name
+def _about(item: Resource | Template) -> str:
+    return item.description or item.title or item.name

@@ -38,7 +38,7 @@ def show_result(data: Mapping[str, Any], *, heading: str | None = None) -> None:
         _show_texts([(name, str(value)) for name, value in citations.items()])
     elif _are(documents, "text"):
         _warn(data)
-        _show_texts([(_name_of(one), str(one["text"])) for one in documents])
+        _show_texts([(_name_of(document), str(document["text"])) for document in documents])
     elif found is not None:
         _show_works(data, *found)
     elif _are(blocks, "type") or _are(blocks, "uri"):
@@ -63,14 +63,14 @@ def _find_works(data: Mapping[str, Any]) -> tuple[list[Any], bool] | None:
     key = next((key for key in lists if data[key]), next(iter(lists), None))
     if key is None:
         return None
-    works = [_unwrapped(one) for one in data[key]]
-    listed = {str(one.get("pmid")) for one in works}
+    works = [_unwrapped(item) for item in data[key]]
+    listed = {str(work.get("pmid")) for work in works}
     works += [{"pmid": pmid} for pmid in _list(data.get("pmids")) if str(pmid) not in listed]
     return works, key == "articles"
 
 
 def _are_works(value: object) -> bool:
-    return isinstance(value, list) and all(is_work(_unwrapped(one)) for one in value)
+    return isinstance(value, list) and all(is_work(_unwrapped(item)) for item in value)
 
 
 def _unwrapped(item: Any) -> Any:
@@ -83,7 +83,7 @@ def _are(value: object, member: str) -> TypeGuard[list[dict[str, Any]]]:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(one, dict) and member in one for one in value)
+        and all(isinstance(item, dict) and member in item for item in value)
     )
 
 
@@ -97,9 +97,9 @@ def _show_works(data: Mapping[str, Any], works: Sequence[Any], are_records: bool
     is_whole = len(works) <= _FEW and total in {None, len(works)}
     start = data.get("start_index") or data.get("offset") or 0
     number = start + 1 if isinstance(start, int) else 1
-    for place, item in enumerate(works, number):
+    for position, item in enumerate(works, number):
         work = read_work(item)
-        _show_work(place, work, in_full=are_records or is_whole)
+        _show_work(position, work, in_full=are_records or is_whole)
         if "updates" in item and "is_retracted" in item and not work.notices:
             paragraph("no retraction, correction or concern is on record", indent=_INDENT)
     if "work" in data or works == [data]:
@@ -157,15 +157,15 @@ def _show_blocks(blocks: Sequence[Mapping[str, Any]]) -> None:
     """Prints the content blocks of an Extism module or of a resource."""
     for block in blocks:
         inner = block.get("resource")
-        one = inner if isinstance(inner, dict) else block
-        if isinstance(one.get("text"), str):
-            _show_text(one["text"])
+        content = inner if isinstance(inner, dict) else block
+        if isinstance(content.get("text"), str):
+            _show_text(content["text"])
         else:
-            size = len(str(one.get("data") or one.get("blob") or "")) * 3 // 4
-            kind = one.get("mimeType") or one.get("type") or "data"
-            name = one.get("uri") or one.get("name") or ""
-            held = f" {name}" if name else f" of {size:,} bytes"
-            console().print(text(f"[{kind}{held}; --json has it]", "dim"))
+            size = len(str(content.get("data") or content.get("blob") or "")) * 3 // 4
+            kind = content.get("mimeType") or content.get("type") or "data"
+            name = content.get("uri") or content.get("name") or ""
+            detail = f" {name}" if name else f" of {size:,} bytes"
+            console().print(text(f"[{kind}{detail}; --json has it]", "dim"))
 
 
 def _show_text(source: str) -> None:
@@ -186,8 +186,10 @@ def _show_rest(data: Mapping[str, Any]) -> None:
     out = console()
     for facet in _list(data.get("facets")):
         if isinstance(facet, dict):
-            counts = [one for one in _list(facet.get("values")) if isinstance(one, dict)]
-            summary = "; ".join(f"{one.get('value')} {_count(one.get('count'))}" for one in counts)
+            counts = [entry for entry in _list(facet.get("values")) if isinstance(entry, dict)]
+            summary = "; ".join(
+                f"{entry.get('value')} {_count(entry.get('count'))}" for entry in counts
+            )
             paragraph(f"{facet.get('name')}: {summary or 'none'}", out=out)
     for key, value in data.items():
         if key.startswith("next_") and isinstance(value, (int, str)):

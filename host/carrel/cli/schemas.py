@@ -89,8 +89,8 @@ def choices(schema: Schema, root: Schema) -> list[dict[str, Any]]:
     if not several:
         return [dict(schema)]
     rest = {key: value for key, value in schema.items() if key not in {"anyOf", "oneOf"}}
-    found = [rest | resolved(one, root) for one in several[:20]]
-    return [one for one in found if one.get("type") != "null"] or found
+    found = [rest | resolved(choice, root) for choice in several[:20]]
+    return [choice for choice in found if choice.get("type") != "null"] or found
 
 
 def _members(schema: Schema, root: Schema, prefix: str, depth: int) -> Iterator[Argument]:
@@ -98,7 +98,7 @@ def _members(schema: Schema, root: Schema, prefix: str, depth: int) -> Iterator[
     properties = own.get("properties")
     required = _list(own.get("required"))
     listed = list(properties.items()) if isinstance(properties, Mapping) else []
-    for name, raw in sorted(listed, key=lambda one: one[0] not in required):
+    for name, raw in sorted(listed, key=lambda pair: pair[0] not in required):
         member = resolved(raw, root)
         yield _argument(f"{prefix}{name}", member, root, required=name in required)
         if depth < _DEPTH:
@@ -118,15 +118,15 @@ def _argument(name: str, schema: Schema, root: Schema, *, required: bool) -> Arg
         kind = _kind(choice)
         if "array" in _types(choice):
             items = choices(resolved(choice.get("items"), root), root)
-            inner = dict.fromkeys(_kind(one, plural=True) for one in items)
+            inner = dict.fromkeys(_kind(item, plural=True) for item in items)
             kind = f"list of {' or '.join(inner)}"
             limits |= dict.fromkeys(_limits(choice))
         kinds[kind] = None
-        for one in items:
-            values = one.get("enum", [one["const"]] if "const" in one else [])
+        for item in items:
+            values = item.get("enum", [item["const"]] if "const" in item else [])
             allowed |= dict.fromkeys(_value(value) for value in _list(values) if value is not None)
             limits |= dict.fromkeys(
-                f"{limit}{' each' * (one is not choice)}" for limit in _limits(one)
+                f"{limit}{' each' * (item is not choice)}" for limit in _limits(item)
             )
     default = schema.get("default")
     return Argument(
@@ -142,20 +142,20 @@ def _argument(name: str, schema: Schema, root: Schema, *, required: bool) -> Arg
 
 def _types(schema: Schema) -> list[str]:
     kind = schema.get("type")
-    types = [kind] if isinstance(kind, str) else [one for one in _list(kind) if one != "null"]
+    types = [kind] if isinstance(kind, str) else [name for name in _list(kind) if name != "null"]
     if types:
-        return [str(one) for one in types]
+        return [str(name) for name in types]
     if "properties" in schema:
         return ["object"]
     if "items" in schema:
         return ["array"]
     values = _list(schema.get("enum", [schema["const"]] if "const" in schema else []))
-    return ["string"] if values and all(isinstance(one, str) for one in values) else []
+    return ["string"] if values and all(isinstance(value, str) for value in values) else []
 
 
 def _kind(schema: Schema, *, plural: bool = False) -> str:
     types = _types(schema)
-    words = [_KINDS.get(one, (one, one))[plural] for one in types]
+    words = [_KINDS.get(name, (name, name))[plural] for name in types]
     form = schema.get("format")
     shown = f" ({form})" if isinstance(form, str) and types == ["string"] else ""
     return (" or ".join(words) or ("values" if plural else "any value")) + shown

@@ -117,8 +117,8 @@ def _report_check(session: Session, surface: str | None, http: str | None, *, as
         write_json(report)
     else:
         lines = [f"configuration: {report['configuration'] or 'none, the defaults apply'}"]
-        lines += [f"fault: {one}" for one in report["faults"]]
-        lines += [f"warning: {one}" for one in report["warnings"]]
+        lines += [f"fault: {fault}" for fault in report["faults"]]
+        lines += [f"warning: {warning}" for warning in report["warnings"]]
         lines.append("The server can start." if report["ok"] else _counted(report["faults"]))
         write_text(printable_lines("\n".join(lines)) + "\n")
     return OK if report["ok"] else FAILED
@@ -219,7 +219,7 @@ class ConfigRenewal:
 
         if self._surface is not None and not self._lists_plugins():
             return False
-        return any(one.enabled and may_be_module(one.url) for one in self._config.plugins)
+        return any(plugin.enabled and may_be_module(plugin.url) for plugin in self._config.plugins)
 
     def watches(self) -> bool:
         """Returns whether a library is offered, whose resources clients may subscribe to."""
@@ -247,7 +247,7 @@ class ConfigRenewal:
         if namespace == "library":
             return self._config.library.file is not None
         looks_up = namespace in {"paper", "work"}
-        if looks_up and any(self.expects(f"{one}_lookup") for one in _BUILTIN):
+        if looks_up and any(self.expects(f"{builtin}_lookup") for builtin in _BUILTIN):
             return True
         if namespace == "paper":
             return own in _OF_THE_STORE and self._config.papers.folder is not None

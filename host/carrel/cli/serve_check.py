@@ -96,15 +96,15 @@ def find_start_faults(session: Session, surface: str | None, http: str | None) -
 
 
 def _unless_known(faults: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Returns the faults of an identity whose settings are not faults of the file already."""
-    wrong = {one.partition(":")[0] for one in known if one.startswith("identity.")}
-    named = {one.split("[")[0] for one in wrong}
+    """Returns the faults of an identity, without those of settings with a known fault."""
+    wrong = {fault.partition(":")[0] for fault in known if fault.startswith("identity.")}
+    named = {fault.split("[")[0] for fault in wrong}
     return [
-        one
-        for one in faults
-        if one.partition(":")[0] not in named
+        fault
+        for fault in faults
+        if fault.partition(":")[0] not in named
         # Without its wrong settings an identity seems to be missing.
-        and not (named and one.startswith(("identity: ", "--http: serving ")))
+        and not (named and fault.startswith(("identity: ", "--http: serving ")))
     ]
 
 
@@ -201,21 +201,21 @@ def _operation_faults(config: Config, address: Address | None) -> list[str]:
         faults += error.faults
     if address is not None:
         try:
-            place = parse_place(config.http.metrics)
+            endpoint = parse_place(config.http.metrics)
         except ConfigError as error:
             return [*faults, *error.faults]
-        if place is not None:
-            faults += _metrics_faults(place, address)
+        if endpoint is not None:
+            faults += _metrics_faults(endpoint, address)
     return faults
 
 
-def _metrics_faults(place: tuple[str, int], address: Address) -> list[str]:
+def _metrics_faults(endpoint: tuple[str, int], address: Address) -> list[str]:
     from carrel.server.http.address import Address, listen
 
-    if place[1] and place == (address.host, address.port):
+    if endpoint[1] and endpoint == (address.host, address.port):
         return ["http.metrics: is the address of --http; expected another port, or same"]
     try:
-        for socket in listen(Address(*place), "http.metrics"):
+        for socket in listen(Address(*endpoint), "http.metrics"):
             socket.close()
     except ConfigError as error:
         return list(error.faults)
@@ -281,7 +281,7 @@ def _is_writable(folder: Path) -> bool:
 def _grants_and_secrets(config: Config, state: PluginState) -> tuple[list[str], list[str]]:
     """Returns faults and warnings about what a plugin is granted.
 
-    A secret that a source requires is missing is a fault only if the configuration names the
+    A missing secret that a source requires is a fault only if the configuration names the
     plugin: sources that are on by default do without.
     """
     entry = config.plugin(state.name)
@@ -301,7 +301,9 @@ def _grants_and_secrets(config: Config, state: PluginState) -> tuple[list[str], 
         ]
     except ConfigError as error:
         faults += error.faults
-    warnings += [f"{one} is granted, but not requested" for one in in_vain(entry, state.manifest)]
+    warnings += [
+        f"{grant} is granted, but not requested" for grant in in_vain(entry, state.manifest)
+    ]
     if state.name not in config.unnamed:
         missing = missing_requirement(config, entry, state.manifest)
         if missing is not None:

@@ -33,7 +33,7 @@ def identity_of(config: Config, address: Address) -> TokenIdentity | None:
         os.environ,
         address=address.url(address.port),
         is_local=address.is_loopback,
-        toolsets=[one.name for one in FEATURES if one.tools or one.resources],
+        toolsets=[feature.name for feature in FEATURES if feature.tools or feature.resources],
         download=fetcher.get,
         counters=lambda: _counters(config),
     )

@@ -131,9 +131,9 @@ class Session:
         self.options = options or Options()
         self._opener = opener
 
-    def with_options(self, **given: Any) -> Session:
-        """Returns the session with options replaced by those given here."""
-        changes = {name: value for name, value in given.items() if value}
+    def with_options(self, **options: Any) -> Session:
+        """Returns the session with its options replaced by those of `options` that are set."""
+        changes = {name: value for name, value in options.items() if value}
         return Session(self.options._replace(**changes), self._opener)
 
     def config(self) -> Config:
@@ -210,8 +210,8 @@ def _warn_of_skipped(folder: Path) -> None:
         skipped = Recordings(folder).skipped
     except StorageError:
         return  # the call reports it
-    for one in skipped:
-        complain(printable(f"carrel: {folder}: {one}", 400))
+    for file in skipped:
+        complain(printable(f"carrel: {folder}: {file}", 400))
 
 
 def _set_up_log(*, debug: bool) -> None:

@@ -216,10 +216,10 @@ def _find_subject(session: Session, text: str) -> tuple[ImageReference, list[Plu
     entry = config.plugin(text)
     if entry is None:
         if re.fullmatch(r"[A-Za-z0-9_]+", text):
-            known = [one.name for one in config.plugins]
+            known = [plugin.name for plugin in config.plugins]
             raise UnknownNameError("plugin", text, known=known)
         where = read_reference(text)
-        return where, [one for one in config.plugins if _comes_from(one, where)]
+        return where, [plugin for plugin in config.plugins if _comes_from(plugin, where)]
     if not entry.url.startswith("oci:"):
         raise ArgumentError(
             [f"{text}: {entry.url} is not in a registry; only plugins in one have signatures"]
@@ -260,7 +260,7 @@ def _configured_policy(session: Session, plugins: list[PluginConfig]) -> TrustPo
     from carrel.plugins.sources.oci_source import required_trust
 
     config = session.config()
-    names = [one.name for one in plugins]
+    names = [plugin.name for plugin in plugins]
     found = {required_trust(config, name) for name in names} or {required_trust(config, None)}
     if len(found) > 1:
         raise ArgumentError(
@@ -291,17 +291,17 @@ def _named(where: ImageReference, digest: str) -> dict[str, Any]:
 
 
 def _password(prompt: str, *, twice: bool = False) -> bytes:
-    given = os.environ.get(PASSWORD_VARIABLE)
-    if given is None:
+    password = os.environ.get(PASSWORD_VARIABLE)
+    if password is None:
         if sys.stdin is None or not sys.stdin.isatty():
             raise ArgumentError(
                 [f"a password is needed: set {PASSWORD_VARIABLE}, or type it on a terminal"]
             )
-        given = click.prompt(
+        password = click.prompt(
             prompt, hide_input=True, confirmation_prompt=twice, default="",
             show_default=False, err=True,
         )  # fmt: skip
-    return given.encode("utf-8", "surrogateescape")
+    return password.encode("utf-8", "surrogateescape")
 
 
 def _write_new(path: Path, data: bytes, *, mode: int) -> None:

@@ -60,21 +60,27 @@ def notices(item: Mapping[str, Any]) -> list[str]:
 def _states(item: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     """Yields each status of a work, with the identifiers of its notices."""
     found = list(_notices(item))
-    known = {kind for kind, _ in found}
+    present = {kind for kind, _ in found}
     if item.get("is_retracted") is True:
-        known.add("retraction")
+        present.add("retraction")
     if item.get("is_of_concern") is True:
-        known.add(_CONCERN)
+        present.add(_CONCERN)
     for kinds, word in _WORDS:
-        if known & kinds:
+        if present & kinds:
             yield word, list(dict.fromkeys(name for kind, name in found if kind in kinds and name))
 
 
 def _lines(item: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yields the text and the bracketed parts of each line of `notices`."""
     updates = _dicts(item.get("updates"))
-    about = [*_dicts(item.get("updated_by")), *(one for one in updates if "notice_doi" in one)]
-    of = [*_dicts(item.get("notice_of")), *(one for one in updates if "notice_doi" not in one)]
+    about = [
+        *_dicts(item.get("updated_by")),
+        *(update for update in updates if "notice_doi" in update),
+    ]
+    of = [
+        *_dicts(item.get("notice_of")),
+        *(update for update in updates if "notice_doi" not in update),
+    ]
     for update in about:
         yield _named(_words(_kind(update)).capitalize(), update), _details(update)
     for update in of:
@@ -83,9 +89,9 @@ def _lines(item: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         kind = str(correction.get("ref_type", ""))
         if not _OPINIONS.fullmatch(kind):
             words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).capitalize() or "Related"
-            place = [correction.get("ref_source"), correction.get("note")]
+            reference = [correction.get("ref_source"), correction.get("note")]
             pmid = f"pmid:{correction['pmid']}" if correction.get("pmid") else ""
-            named = [str(one) for one in (*place, pmid) if one]
+            named = [str(part) for part in (*reference, pmid) if part]
             yield ": ".join([words, *named[:1]]), ", ".join(named[1:])
 
 
@@ -128,7 +134,7 @@ def _notices(item: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _kind(update: Mapping[str, Any]) -> str:
@@ -138,5 +144,5 @@ def _kind(update: Mapping[str, Any]) -> str:
 def _identifier(update: Mapping[str, Any]) -> str:
     if update.get("notice_doi"):
         return f"doi:{update['notice_doi']}"
-    known = next((f"{key}:{update[key]}" for key in ("doi", "pmid") if update.get(key)), "")
-    return known or str(update.get("ref_source") or update.get("citation") or "")
+    identifier = next((f"{key}:{update[key]}" for key in ("doi", "pmid") if update.get(key)), "")
+    return identifier or str(update.get("ref_source") or update.get("citation") or "")

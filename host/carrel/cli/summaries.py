@@ -18,7 +18,7 @@ def summaries(descriptions: Sequence[str]) -> list[str]:
     Removed are a label that begins two descriptions, and two or more words that begin most of three
     or more.
     """
-    counts = Counter(start for one in descriptions for start in _starts(one))
+    counts = Counter(start for description in descriptions for start in _starts(description))
     most = len(descriptions) // 2 + 1 if len(descriptions) > 2 else 3
     lines = []
     for description in descriptions:

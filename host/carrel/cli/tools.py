@@ -83,7 +83,7 @@ def _as_json(tool: Tool) -> dict[str, Any]:
 
 
 def _annotations(tool: Tool) -> dict[str, bool | None]:
-    """Returns the tool's annotations; null for those that a module does not give."""
+    """Returns the tool's annotations; null for those that a module does not set."""
     if tool.hints is None:
         return {
             "read_only": tool.read_only,
@@ -91,12 +91,12 @@ def _annotations(tool: Tool) -> dict[str, bool | None]:
             "idempotent": tool.idempotent,
             "open_world": tool.open_world,
         }
-    given = {key: value for key, value in tool.hints.items() if isinstance(value, bool)}
+    hints = {key: value for key, value in tool.hints.items() if isinstance(value, bool)}
     return {
-        "read_only": given.get("readOnlyHint"),
-        "destructive": given.get("destructiveHint"),
-        "idempotent": given.get("idempotentHint"),
-        "open_world": given.get("openWorldHint"),
+        "read_only": hints.get("readOnlyHint"),
+        "destructive": hints.get("destructiveHint"),
+        "idempotent": hints.get("idempotentHint"),
+        "open_world": hints.get("openWorldHint"),
     }
 
 

@@ -71,11 +71,11 @@ def read_work(item: Mapping[str, Any]) -> ShownWork:
 
 
 def _authors(item: Mapping[str, Any]) -> Iterator[str]:
-    given = item.get("authors") or item.get("author") or ()
-    if isinstance(given, str):
-        yield given
-    elif isinstance(given, list):
-        yield from map(_person, given)
+    authors = item.get("authors") or item.get("author") or ()
+    if isinstance(authors, str):
+        yield authors
+    elif isinstance(authors, list):
+        yield from map(_person, authors)
 
 
 def _person(author: object) -> str:
@@ -100,17 +100,17 @@ def _date(item: Mapping[str, Any]) -> str:
 def _venue(item: Mapping[str, Any]) -> str:
     """Returns the journal or book, with volume, issue and pages: `Annals of Desks 12(3):737-48`."""
     journal = item.get("journal_info")
-    held = journal if isinstance(journal, dict) else item
+    container = journal if isinstance(journal, dict) else item
     book = item.get("book_info")
-    name = held.get("title") if held is journal else held.get("container_title")
+    name = container.get("title") if container is journal else container.get("container_title")
     if not name and isinstance(book, dict):
         name = book.get("title")
     if not name and not isinstance(item.get("ids"), dict):  # a record's `source` is its plugin
         name = item.get("source")
     name = name or item.get("journal_ref") or item.get("primary_category") or ""
-    volume, issue = held.get("volume") or "", held.get("issue")
+    volume, issue = container.get("volume") or "", container.get("issue")
     where = f"{volume}({issue})" if issue else str(volume)
-    pages = held.get("pages") or held.get("article_number")
+    pages = container.get("pages") or container.get("article_number")
     where = f"{where}:{pages}" if where and pages else where or str(pages or "")
     return " ".join(part for part in (str(name), where) if part)
 
@@ -123,17 +123,21 @@ def _identifiers(item: Mapping[str, Any]) -> Iterator[str]:
         if key in _IDENTIFIERS and value:
             yield str(value) if key == "pmcid" else f"{key}:{value}"
     dois = item.get("dois")
-    for one in dois if isinstance(dois, list) else ():
-        if isinstance(one, dict) and one.get("doi"):
-            yield f"doi:{one['doi']}"
+    for entry in dois if isinstance(dois, list) else ():
+        if isinstance(entry, dict) and entry.get("doi"):
+            yield f"doi:{entry['doi']}"
 
 
 def _abstract(item: Mapping[str, Any]) -> Iterator[str]:
     sections = item.get("abstract_sections")
     if isinstance(sections, list) and sections:
-        for one in sections:
-            if isinstance(one, dict) and one.get("text"):
-                yield f"{one['label']}: {one['text']}" if one.get("label") else str(one["text"])
+        for section in sections:
+            if isinstance(section, dict) and section.get("text"):
+                yield (
+                    f"{section['label']}: {section['text']}"
+                    if section.get("label")
+                    else str(section["text"])
+                )
         return
     text = next((item[key] for key in _ABSTRACTS if isinstance(item.get(key), str)), "")
     if text:
