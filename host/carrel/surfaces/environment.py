@@ -52,9 +52,9 @@ def with_environment(config: Config, surface: Surface, env: Mapping[str, str]) -
         concern: Any = getattr(config, section)
         if not text or getattr(concern, key) != getattr(type(concern)(), key):
             continue
-        given: object = int(text) if text.isascii() and text.isdigit() else text
+        raw: object = int(text) if text.isascii() and text.isdigit() else text
         try:
-            value = RULES[section][key](given, Path.cwd())
+            value = RULES[section][key](raw, Path.cwd())
         except ValueError as error:
             faults.append(f"{variable} (environment): {error}")
             continue

@@ -151,11 +151,11 @@ class PrefixedToolbox(Toolbox):
 
         listed = find_resources(self._plugin_set, self._config, self._names).values()
         templates = find_templates(self._plugin_set, self._config, self._names).values()
-        found = [one.uri for one in listed if own in (one.own_uri, one.uri)]
+        found = [resource.uri for resource in listed if own in (resource.own_uri, resource.uri)]
         found += [
-            self._names.uri(one.plugin, own)
-            for one in templates
-            if covers(one.own_uri_template or one.uri_template, own)
+            self._names.uri(template.plugin, own)
+            for template in templates
+            if covers(template.own_uri_template or template.uri_template, own)
         ]
         return list(dict.fromkeys(found))
 
@@ -163,19 +163,19 @@ class PrefixedToolbox(Toolbox):
         """Returns the plugin and its own URI for one that is listed, or that a template covers."""
         from carrel.plugins.manifests.templates import covers
 
-        known = find_resources(self._plugin_set, self._config, self._names)
-        if uri in known:
-            return known[uri].plugin, known[uri].own_uri or uri
+        resources = find_resources(self._plugin_set, self._config, self._names)
+        if uri in resources:
+            return resources[uri].plugin, resources[uri].own_uri or uri
         plugin, own = own_uri(uri)
         entry = self._config.plugin(plugin)
-        for one in find_templates(self._plugin_set, self._config, self._names).values():
+        for template in find_templates(self._plugin_set, self._config, self._names).values():
             is_hidden = entry is not None and entry.grant_of_resource(own) is not None
-            if one.plugin == plugin and covers(one.uri_template, uri) and not is_hidden:
+            if template.plugin == plugin and covers(template.uri_template, uri) and not is_hidden:
                 return plugin, own
-        raise UnknownNameError("resource", uri, known=list(known))
+        raise UnknownNameError("resource", uri, known=list(resources))
 
 
 def _only_named(config: Config) -> Config:
     """Returns the configuration without plugins that are on because the file does not name them."""
-    named = tuple(one for one in config.plugins if one.name not in config.unnamed)
+    named = tuple(plugin for plugin in config.plugins if plugin.name not in config.unnamed)
     return replace(config, plugins=named)

@@ -89,22 +89,22 @@ class Surface:
         """The tools by name, in the order of the list."""
         shapes: Mapping[str, Shape] = getattr(self.shapes, "SHAPES", {})
         listed = _read(self._folder / "tools.json") if self.plugin_names is None else []
-        return {one["name"]: _tool(one, shapes.get(one["name"], Shape())) for one in listed}
+        return {tool["name"]: _tool(tool, shapes.get(tool["name"], Shape())) for tool in listed}
 
     @cached_property
     def resources(self) -> Mapping[str, SurfaceResource]:
         """The resources by URI."""
         shapes: Mapping[str, ResourceShape] = getattr(self.shapes, "RESOURCES", {})
         return {
-            one["uri"]: SurfaceResource(
-                uri=one["uri"],
-                name=one["name"],
-                description=one["description"],
-                mime_type=one["mimeType"],
-                target=one["reads"],
-                shape=shapes[one["name"]],
+            resource["uri"]: SurfaceResource(
+                uri=resource["uri"],
+                name=resource["name"],
+                description=resource["description"],
+                mime_type=resource["mimeType"],
+                target=resource["reads"],
+                shape=shapes[resource["name"]],
             )
-            for one in self._resources
+            for resource in self._resources
         }
 
     @cached_property
@@ -129,8 +129,8 @@ def find_surface(name: str) -> Surface:
     for path in sorted(_FOLDER.glob(f"*/{_DESCRIPTION}")):
         if _read(path)["name"] == name:
             return Surface(path.parent)
-    known = ", ".join(surface_names())
-    raise ConfigError([f"server.surface: unknown surface {name!r}; known: {known}"])
+    names = ", ".join(surface_names())
+    raise ConfigError([f"server.surface: unknown surface {name!r}; known: {names}"])
 
 
 def _tool(listed: Mapping[str, Any], shape: Shape) -> SurfaceTool:

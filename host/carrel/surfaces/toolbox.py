@@ -89,18 +89,18 @@ class SurfaceToolbox(Toolbox):
 
     def owner_of_tool(self, name: str) -> Owner | None:
         """Returns what the target of a tool belongs to."""
-        one = self._surface.tools.get(name)
-        return None if one is None else super().owner_of_tool(one.target)
+        tool = self._surface.tools.get(name)
+        return None if tool is None else super().owner_of_tool(tool.target)
 
     def tools(self) -> Sequence[Tool]:
         """Returns the surface's tools; those whose target is missing are listed too, unless this
         is restricted.
         """
-        own = {one.name: one.plugin for one in super().tools()}
+        own = {tool.name: tool.plugin for tool in super().tools()}
         return [
-            listed_tool(name, one.spec, own.get(one.target, HOST))
-            for name, one in self._surface.tools.items()
-            if one.target in own or not self._is_restricted
+            listed_tool(name, tool.spec, own.get(tool.target, HOST))
+            for name, tool in self._surface.tools.items()
+            if tool.target in own or not self._is_restricted
         ]
 
     def tool(self, name: str) -> Tool:
@@ -128,18 +128,18 @@ class SurfaceToolbox(Toolbox):
         call_started: Started | None = None,
     ) -> Result:
         """Calls a tool of the surface; see `Toolbox.call`."""
-        one, given = self._surface_tool(name), arguments or {}
+        tool, raw = self._surface_tool(name), arguments or {}
         try:
-            kept = self._checked(one, given)
+            checked = self._checked(tool, raw)
             result = await super().call(
-                one.target,
-                one.shape.arguments(kept),
+                tool.target,
+                tool.shape.arguments(checked),
                 on_progress=on_progress,
                 call_started=call_started,
             )
-            return await run_in_thread(_presented, one, kept, result)
+            return await run_in_thread(_presented, tool, checked, result)
         except Exception as error:  # noqa: BLE001 - `_failed` logs what is no CarrelError
-            return _failed(one, given, error)
+            return _failed(tool, raw, error)
 
     def call_sync(
         self,
@@ -150,25 +150,29 @@ class SurfaceToolbox(Toolbox):
         refresh: bool = False,
     ) -> Result:
         """As `call`, but waits."""
-        one, given = self._surface_tool(name), arguments or {}
+        tool, raw = self._surface_tool(name), arguments or {}
         try:
-            kept = self._checked(one, given)
-            asked = one.shape.arguments(kept)
-            result = super().call_sync(one.target, asked, on_progress=on_progress, refresh=refresh)
-            return _presented(one, kept, result)
+            checked = self._checked(tool, raw)
+            translated = tool.shape.arguments(checked)
+            result = super().call_sync(
+                tool.target, translated, on_progress=on_progress, refresh=refresh
+            )
+            return _presented(tool, checked, result)
         except Exception as error:  # noqa: BLE001 - `_failed` logs what is no CarrelError
-            return _failed(one, given, error)
+            return _failed(tool, raw, error)
 
     def resources(self) -> Sequence[Resource]:
         """Returns the surface's resources, and those of features that it offers as they are."""
         own = [
-            Resource(one.uri, one.name, None, one.description, HOST, one.mime_type)
-            for one in self._own_resources().values()
+            Resource(
+                resource.uri, resource.name, None, resource.description, HOST, resource.mime_type
+            )
+            for resource in self._own_resources().values()
         ]
         return [*own, *self._resources_of_host()]
 
     def _resource_features(self) -> Sequence[Feature]:
-        return [one for one in self._features if one.name in self._surface.resources_of]
+        return [feature for feature in self._features if feature.name in self._surface.resources_of]
 
     def _own_resources(self) -> Mapping[str, SurfaceResource]:
         """Returns the surface's resources by URI; without those that have no target, if this is
@@ -179,8 +183,8 @@ class SurfaceToolbox(Toolbox):
             return found
         from carrel.tools.resources import find_resources
 
-        known = find_resources(self._plugin_set, self._config)
-        return {uri: one for uri, one in found.items() if one.target in known}
+        targets = find_resources(self._plugin_set, self._config)
+        return {uri: resource for uri, resource in found.items() if resource.target in targets}
 
     def has_resource(self, uri: str) -> bool:
         """See `Toolbox.has_resource`."""
@@ -199,8 +203,10 @@ class SurfaceToolbox(Toolbox):
                 return await super().read_resource(uri, call_started=call_started)
             except UnknownNameError as error:
                 raise self._refused(uri) or error from None
-        one = self._surface_resource(uri)
-        return _document(one, await super().read_resource(one.target, call_started=call_started))
+        resource = self._surface_resource(uri)
+        return _document(
+            resource, await super().read_resource(resource.target, call_started=call_started)
+        )
 
     def read_resource_sync(self, uri: str) -> Result:
         """As `read_resource`, but waits."""
@@ -209,8 +215,8 @@ class SurfaceToolbox(Toolbox):
                 return super().read_resource_sync(uri)
             except UnknownNameError as error:
                 raise self._refused(uri) or error from None
-        one = self._surface_resource(uri)
-        return _document(one, super().read_resource_sync(one.target))
+        resource = self._surface_resource(uri)
+        return _document(resource, super().read_resource_sync(resource.target))
 
     def _refused(self, uri: str) -> CarrelError | None:
         """Returns the surface's error for a resource that is not there, if it has one."""
@@ -226,7 +232,7 @@ class SurfaceToolbox(Toolbox):
     def _surface_tool(self, name: str) -> SurfaceTool:
         tools = self._surface.tools
         if self._is_restricted and name in tools and self.owner_of_tool(name) is None:
-            raise UnknownNameError("tool", name, known=[one.name for one in self.tools()])
+            raise UnknownNameError("tool", name, known=[tool.name for tool in self.tools()])
         if name not in tools:
             raise UnknownNameError("tool", name, known=list(tools))
         return tools[name]
@@ -237,20 +243,20 @@ class SurfaceToolbox(Toolbox):
             raise UnknownNameError("resource", uri, known=list(resources))
         return resources[uri]
 
-    def _checked(self, one: SurfaceTool, arguments: Mapping[str, Any]) -> Json:
+    def _checked(self, tool: SurfaceTool, arguments: Mapping[str, Any]) -> Json:
         """Returns the arguments without blank optional ones, as `check_arguments` does.
 
         Raises:
             ArgumentError: they do not satisfy the surface's schema.
         """
-        name = one.spec.name
-        kept = check_arguments(listed_tool(name, one.spec, HOST), arguments)
+        name = tool.spec.name
+        checked = check_arguments(listed_tool(name, tool.spec, HOST), arguments)
         if name not in self._validators:
-            self._validators[name] = compile_schema(one.spec.input_schema)
-        faults = validation_faults(self._validators[name], kept)
+            self._validators[name] = compile_schema(tool.spec.input_schema)
+        faults = validation_faults(self._validators[name], checked)
         if faults:
             raise ArgumentError(faults, tool=name)
-        return kept
+        return checked
 
 
 class NoPrompts:
@@ -267,16 +273,16 @@ class NoPrompts:
         return []
 
 
-def _presented(one: SurfaceTool, arguments: Json, result: Result) -> Result:
+def _presented(tool: SurfaceTool, arguments: Json, result: Result) -> Result:
     """Returns the result of Carrel's tool in the surface's shape."""
-    shaped = one.shape.result(arguments, result.data)
-    meta = one.shape.meta(result.meta or {}, result.data)
+    shaped = tool.shape.result(arguments, result.data)
+    meta = tool.shape.meta(result.meta or {}, result.data)
     if isinstance(shaped, Text):
         return _result(shaped.data, shaped.text, meta=meta)
     if isinstance(shaped, Blocks):
         blocks = tuple({"type": "text", "text": printable_lines(text)} for text in shaped.texts)
         return Result(result.utf8, shaped.data, blocks, structured=False)
-    link = one.shape.link(arguments, shaped) if one.shape.link is not None else None
+    link = tool.shape.link(arguments, shaped) if tool.shape.link is not None else None
     return _result(shaped, meta=meta, link=link)
 
 
@@ -297,23 +303,23 @@ def _result(
     return Result(utf8, data, ({"type": "text", "text": shown},), meta=meta, link=link)
 
 
-def _failed(one: SurfaceTool, arguments: Mapping[str, Any], error: Exception) -> Result:
+def _failed(tool: SurfaceTool, arguments: Mapping[str, Any], error: Exception) -> Result:
     """Returns the surface's result for a failure; raises the error if the surface has none."""
     if not isinstance(error, CarrelError):
-        _log.error("%s failed", one.spec.name, exc_info=error)
+        _log.error("%s failed", tool.spec.name, exc_info=error)
         error = InternalError()
     if isinstance(error, UnknownNameError):
         # The client asked for a tool that is listed; its target is off, hidden or not loaded.
-        error = TargetMissingError(one.spec.name, one.target, error)
-    if one.shape.failure is None:
+        error = TargetMissingError(tool.spec.name, tool.target, error)
+    if tool.shape.failure is None:
         raise error
-    return _result(one.shape.failure(arguments, error))
+    return _result(tool.shape.failure(arguments, error))
 
 
-def _document(one: SurfaceResource, result: Result) -> Result:
+def _document(resource: SurfaceResource, result: Result) -> Result:
     """Returns a resource's content: its JSON in Base64."""
-    data = one.shape(result.data)
+    data = resource.shape(result.data)
     utf8 = json.dumps(data, ensure_ascii=False, indent=2).encode("utf-8", "replace")
     blob = base64.b64encode(utf8).decode("ascii")
-    content = {"uri": one.uri, "mimeType": one.mime_type, "blob": blob}
+    content = {"uri": resource.uri, "mimeType": resource.mime_type, "blob": blob}
     return Result(utf8, data, (content,), structured=False)

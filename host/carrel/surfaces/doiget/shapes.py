@@ -79,15 +79,15 @@ _PLAN: Final = (
 )
 
 
-def resolved(given: Arguments, found: Json) -> Json:
+def resolved(arguments: Arguments, found: Json) -> Json:
     """Returns the result of `doiget_resolve_paper`."""
     if not found["ok"]:
-        return _failed(given, found["error"])
+        return _failed(arguments, found["error"])
     work = found["metadata"]
     licences, copies = work.get("licenses", []), work.get("open_copies", [])
     return {
         "ok": True,
-        "ref": given["ref"],
+        "ref": arguments["ref"],
         **_record_source(found),
         "license": licences[0]["url"] if licences else "unknown",
         "oa_url": copies[0]["url"] if copies else None,
@@ -96,38 +96,38 @@ def resolved(given: Arguments, found: Json) -> Json:
     }
 
 
-def metadata(given: Arguments, found: Json) -> Json:
+def metadata(arguments: Arguments, found: Json) -> Json:
     """Returns the result of `doiget_metadata_only`."""
     if not found["ok"]:
-        return _failed(given, found["error"])
+        return _failed(arguments, found["error"])
     if found.get("dry_run"):
         return _planned(found)
     return {
         "ok": True,
-        "ref": given["ref"],
+        "ref": arguments["ref"],
         **_record_source(found),
         **_members(found, ("license", "oa_url", "metadata", "schema_version")),
     }
 
 
-def fetched(given: Arguments, found: Json) -> Json:
+def fetched(arguments: Arguments, found: Json) -> Json:
     """Returns the result of `doiget_fetch_paper`."""
     if not found["ok"]:
-        return _failed(given, found["error"])
+        return _failed(arguments, found["error"])
     if found.get("dry_run"):
         return _planned(found)
     return {
         "ok": True,
-        "ref": given["ref"],
+        "ref": arguments["ref"],
         **_copy_source(found),
         **_members(found, ("path", "license", "size_bytes", "schema_version")),
     }
 
 
-def batch(given: Arguments, found: Json) -> Json:
+def batch(arguments: Arguments, found: Json) -> Json:
     """Returns the result of `doiget_batch_fetch`: `denial_context` is in every failed row."""
     if not found["ok"]:
-        return _failed(given, found["error"])
+        return _failed(arguments, found["error"])
     if found.get("dry_run"):
         rows = [_planned(row) for row in found["results"]]
         return {
@@ -157,109 +157,109 @@ def _planned(found: Json) -> Json:
     }
 
 
-def info(given: Arguments, found: Json) -> Json:
+def info(arguments: Arguments, found: Json) -> Json:
     """Returns the result of `doiget_info`; `metadata` is null for a paper that is not stored."""
     if not found["ok"]:
-        return _failed(given, found["error"])
+        return _failed(arguments, found["error"])
     return {
         "ok": True,
-        "ref": given["ref"],
-        "safekey": found.get("key") or safekey(parse_reference(given["ref"])),
+        "ref": arguments["ref"],
+        "safekey": found.get("key") or safekey(parse_reference(arguments["ref"])),
         "metadata": found["metadata"],
     }
 
 
-def pdf_path(given: Arguments, found: Json) -> Json:
+def pdf_path(arguments: Arguments, found: Json) -> Json:
     """Returns the result of `doiget_paper_pdf_path`."""
     if not found["ok"]:
-        return _failed(given, found["error"])
+        return _failed(arguments, found["error"])
     return {
         "ok": True,
-        "ref": given["ref"],
-        "safekey": found.get("key") or safekey(parse_reference(given["ref"])),
+        "ref": arguments["ref"],
+        "safekey": found.get("key") or safekey(parse_reference(arguments["ref"])),
         "path": found["path"],
         "pdf_exists": found["path"] is not None,
     }
 
 
-def list_arguments(given: Arguments) -> Json:
+def list_arguments(arguments: Arguments) -> Json:
     """Returns the arguments of a list, whose limit is between 1 and 200."""
-    limit = min(given.get("limit") or DEFAULT_LISTED, MAX_LISTED)
-    return {**given, "limit": limit}
+    limit = min(arguments.get("limit") or DEFAULT_LISTED, MAX_LISTED)
+    return {**arguments, "limit": limit}
 
 
-def search(given: Arguments, found: Json) -> Json:
+def search(arguments: Arguments, found: Json) -> Json:
     """Returns the result of `doiget_search_local`."""
     if not found["ok"]:
-        return _failed(given, found["error"])
-    results = [_summary(one) for one in found["entries"]]
+        return _failed(arguments, found["error"])
+    results = [_summary(entry) for entry in found["entries"]]
     return {
         "ok": True,
         "scope": "local",
-        "query": given["query"],
+        "query": arguments["query"],
         "count": len(results),
         "results": results,
     }
 
 
-def recent(given: Arguments, found: Json) -> Json:
+def recent(arguments: Arguments, found: Json) -> Json:
     """Returns the result of `doiget_list_recent`."""
     if not found["ok"]:
-        return _failed(given, found["error"])
-    entries = [_summary(one) for one in found["entries"]]
+        return _failed(arguments, found["error"])
+    entries = [_summary(entry) for entry in found["entries"]]
     return {"ok": True, "count": len(entries), "entries": entries}
 
 
-def _summary(one: Json) -> Json:
+def _summary(entry: Json) -> Json:
     return {
-        "safekey": one["key"],
-        "title": one["title"],
-        "year": one.get("year"),
-        "fetched_at": one.get("fetched_at"),
+        "safekey": entry["key"],
+        "title": entry["title"],
+        "year": entry.get("year"),
+        "fetched_at": entry.get("fetched_at"),
     }
 
 
-def capabilities(given: Arguments, found: Json) -> Json:
+def capabilities(arguments: Arguments, found: Json) -> Json:
     """Returns the result of `doiget_capability_profile`."""
     if not found["ok"]:
-        return _failed(given, found["error"])
+        return _failed(arguments, found["error"])
     return {
         "ok": True,
         "oa_enabled": True,
-        "metadata_sources": [_SOURCES.get(one, one) for one in found["metadata_sources"]],
+        "metadata_sources": [_SOURCES.get(source, source) for source in found["metadata_sources"]],
         **_members(found, ("tdm_enabled", "tdm_elsevier", "tdm_aps", "tdm_springer")),
         "rate_limit_per_sec": found["rate_limit_per_sec"],
     }
 
 
-def health(given: Arguments, found: Json) -> Json:
+def health(arguments: Arguments, found: Json) -> Json:
     """Returns the result of `doiget_health`."""
     if not found["ok"]:
-        return _failed(given, found["error"])
+        return _failed(arguments, found["error"])
     return _members(found, ("ok", "version", "schema_version", "store_writable"))
 
 
-def graph_arguments(given: Arguments) -> Json:
+def graph_arguments(arguments: Arguments) -> Json:
     """Returns the arguments of the citation graph, within its caps."""
     return {
-        "ref": given["ref"],
+        "ref": arguments["ref"],
         "direction": "references",
-        "depth": min(given.get("depth", MAX_DEPTH), MAX_DEPTH),
-        "max_nodes": min(given.get("total", MAX_NODES), MAX_NODES),
-        "per_paper": min(given.get("per_paper", MAX_PER_PAPER), MAX_PER_PAPER),
+        "depth": min(arguments.get("depth", MAX_DEPTH), MAX_DEPTH),
+        "max_nodes": min(arguments.get("total", MAX_NODES), MAX_NODES),
+        "per_paper": min(arguments.get("per_paper", MAX_PER_PAPER), MAX_PER_PAPER),
     }
 
 
-def graph(given: Arguments, found: Json) -> Json:
+def graph(arguments: Arguments, found: Json) -> Json:
     """Returns the result of `doiget_expand_citation_graph`; an edge goes to the cited paper."""
     if not found["ok"]:
-        return _failed(given, found["error"])
+        return _failed(arguments, found["error"])
     return {
         "ok": True,
-        "ref": given["ref"],
+        "ref": arguments["ref"],
         "seed_work_id": found["root"],
-        "nodes": [_members(one, ("id", "depth")) for one in found["nodes"]],
-        "edges": [{"from": one["citing"], "to": one["cited"]} for one in found["edges"]],
+        "nodes": [_members(node, ("id", "depth")) for node in found["nodes"]],
+        "edges": [{"from": edge["citing"], "to": edge["cited"]} for edge in found["edges"]],
         "truncated": found["truncated"],
         "total_visited": found["total_visited"],
     }
@@ -267,46 +267,46 @@ def graph(given: Arguments, found: Json) -> Json:
 
 def export_arguments(kind: str) -> Callable[[Arguments], Json]:
     """Returns a function that adds the format of an export."""
-    return lambda given: {**given, "format": kind}
+    return lambda arguments: {**arguments, "format": kind}
 
 
 def exported(member: str) -> Callable[[Arguments, Json], Json]:
     """Returns a function for the result of an export, whose records are in `member`."""
 
-    def result(given: Arguments, found: Json) -> Json:
+    def result(arguments: Arguments, found: Json) -> Json:
         if not found["ok"]:
-            return _failed(given, found["error"])
-        return {"ok": True, "entries": [_exported(one, member) for one in found["entries"]]}
+            return _failed(arguments, found["error"])
+        return {"ok": True, "entries": [_exported(entry, member) for entry in found["entries"]]}
 
     return result
 
 
-def _exported(one: Json, member: str) -> Json:
-    if not one["ok"]:
-        return {"ref": one["ref"], "error": _error(one["error"])}
-    key = one.get("key") or safekey(parse_reference(one["ref"]))
-    return {"ref": one["ref"], "safekey": key, member: one["payload"]}
+def _exported(entry: Json, member: str) -> Json:
+    if not entry["ok"]:
+        return {"ref": entry["ref"], "error": _error(entry["error"])}
+    key = entry.get("key") or safekey(parse_reference(entry["ref"]))
+    return {"ref": entry["ref"], "safekey": key, member: entry["payload"]}
 
 
-def failed(given: Arguments, error: CarrelError) -> Json:
+def failed(arguments: Arguments, error: CarrelError) -> Json:
     """Returns the envelope of a failure outside Carrel's tool, such as refused arguments."""
     if isinstance(error, ArgumentError):
         error = PaperError("INVALID_REF", error.message)
     elif isinstance(error, TargetMissingError):
         error = PaperError("CAPABILITY_DENIED", error.message)
-    return _failed(given, failure(error)["error"])
+    return _failed(arguments, failure(error)["error"])
 
 
-def failed_single(given: Arguments, error: CarrelError) -> Json:
-    """Returns the envelope of such a failure of a tool for one paper, with `ref` in any case."""
-    return failed({"ref": "", **given}, error)
+def failed_single(arguments: Arguments, error: CarrelError) -> Json:
+    """Returns the envelope of such a failure of a tool for one paper, always with `ref`."""
+    return failed({"ref": "", **arguments}, error)
 
 
-def _failed(given: Arguments, error: Json) -> Json:
+def _failed(arguments: Arguments, error: Json) -> Json:
     """Returns the envelope of a failure, with `ref` where the arguments have one."""
     envelope: Json = {"ok": False}
-    if "ref" in given:
-        envelope["ref"] = given["ref"][:_SHOWN] if isinstance(given["ref"], str) else ""
+    if "ref" in arguments:
+        envelope["ref"] = arguments["ref"][:_SHOWN] if isinstance(arguments["ref"], str) else ""
     return {**envelope, "error": _error(error)}
 
 
@@ -347,9 +347,13 @@ def _record_source(found: Json) -> Json:
     If it knows none of those that have the work, it is the plugin's name.
     """
     attempts = found.get("attempts", [])
-    having = [one["source"] for one in attempts if one["outcome"] == "consulted_resolved"]
+    having = [
+        attempt["source"] for attempt in attempts if attempt["outcome"] == "consulted_resolved"
+    ]
     candidates = [found["source"], *found.get("sources", []), *having]
-    name = next((one for one in candidates if one in METADATA_SOURCES), candidates[0])
+    name = next(
+        (candidate for candidate in candidates if candidate in METADATA_SOURCES), candidates[0]
+    )
     return {"source": name, "resolver_profile": name}
 
 

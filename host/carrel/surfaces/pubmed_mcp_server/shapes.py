@@ -28,16 +28,16 @@ def _snake(name: str) -> str:
 
 
 def _camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(part.capitalize() for part in others)
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
 
 
 def _deeply(value: Any, rename: Callable[[str], str]) -> Any:
     """Returns a JSON value with every member renamed."""
     if isinstance(value, Mapping):
-        return {rename(key): _deeply(one, rename) for key, one in value.items()}
+        return {rename(key): _deeply(member, rename) for key, member in value.items()}
     if isinstance(value, list):
-        return [_deeply(one, rename) for one in value]
+        return [_deeply(item, rename) for item in value]
     return value
 
 
@@ -46,13 +46,13 @@ def _members(value: Mapping[str, Any], names: Iterable[str]) -> Json:
     return {_camel(name): value[name] for name in names if name in value}
 
 
-def arguments(given: Arguments) -> Json:
+def arguments(call_arguments: Arguments) -> Json:
     """Returns the plugin's arguments: the same values under names in snake_case."""
-    renamed: Json = _deeply(given, _snake)
+    renamed: Json = _deeply(call_arguments, _snake)
     return renamed
 
 
-def search_result(_given: Arguments, found: Json) -> Json:
+def search_result(_arguments: Arguments, found: Json) -> Json:
     """Returns the result of `searchPubMedArticles`."""
     result: Json = {
         "searchParameters": _deeply(found["search_parameters"], _camel),
@@ -60,7 +60,7 @@ def search_result(_given: Arguments, found: Json) -> Json:
         "totalFound": found["total_found"],
         "retrievedPmidCount": found["retrieved_pmid_count"],
         "pmids": found["pmids"],
-        "briefSummaries": [_summary(one) for one in found["brief_summaries"]],
+        "briefSummaries": [_summary(record) for record in found["brief_summaries"]],
         "eSearchUrl": found["e_search_url"],
     }
     if "e_summary_url" in found:
@@ -68,27 +68,27 @@ def search_result(_given: Arguments, found: Json) -> Json:
     return result
 
 
-def _summary(one: Json) -> Json:
+def _summary(record: Json) -> Json:
     """Returns a summary, whose source is the journal with year and month: `Ann Desks. 2023 Mar`."""
-    summary = _members(one, _SUMMARY)
-    if "source" in summary and "pub_date" in one:
-        year, _, rest = one["pub_date"].partition("-")
+    summary = _members(record, _SUMMARY)
+    if "source" in summary and "pub_date" in record:
+        year, _, rest = record["pub_date"].partition("-")
         month = _MONTHS[int(rest[:2]) - 1] if rest else ""
-        summary["source"] = f"{one['source']}. {year} {month}".rstrip()
+        summary["source"] = f"{record['source']}. {year} {month}".rstrip()
     return summary
 
 
-def details_result(given: Arguments, found: Json) -> Json | Text:
+def details_result(call_arguments: Arguments, found: Json) -> Json | Text:
     """Returns the result of `fetchArticleDetails`.
 
-    For `full_xml` and `medline_text` the text is PubMed's own, and the structured content says
-    which PMIDs were asked for and not found.
+    For `full_xml` and `medline_text` the text is PubMed's own, and the structured content lists
+    the PMIDs that were requested and not found.
     """
     result: Json = {
         "requestedPmids": found["requested_pmids"],
         "articles": [
-            _article(one, grants=bool(given.get("includeGrantInfo", False)))
-            for one in found.get("articles", [])
+            _article(record, grants=bool(call_arguments.get("includeGrantInfo", False)))
+            for record in found.get("articles", [])
         ],
         "notFoundPmids": found["not_found_pmids"],
         "eFetchDetails": _deeply(found["e_fetch_details"], _camel),
@@ -96,40 +96,40 @@ def details_result(given: Arguments, found: Json) -> Json | Text:
     if "documents" not in found:
         return result
     del result["articles"]
-    texts = [one["text"] for one in found["documents"]]
-    if given.get("detailLevel") == "full_xml":
+    texts = [document["text"] for document in found["documents"]]
+    if call_arguments.get("detailLevel") == "full_xml":
         lines = ["<PubmedArticleSet>", *texts, "</PubmedArticleSet>"]
         return Text("\n".join(lines), result)
     return Text("\n\n".join(texts), result)
 
 
-def _article(one: Json, *, grants: bool) -> Json:
-    article = _members(one, _ARTICLE)
-    article["authors"] = [_author(author) for author in one.get("authors", [])]
-    journal = one.get("journal_info", {})
+def _article(record: Json, *, grants: bool) -> Json:
+    article = _members(record, _ARTICLE)
+    article["authors"] = [_author(author) for author in record.get("authors", [])]
+    journal = record.get("journal_info", {})
     article["journalInfo"] = {
         **_members(journal, _JOURNAL),
-        "publicationDate": _date(journal.get("publication_date", {}), one.get("issued", "")),
+        "publicationDate": _date(journal.get("publication_date", {}), record.get("issued", "")),
     }
-    article["publicationTypes"] = one.get("publication_types", [])
-    if "abstract_text" in one or "keywords" in one:
-        article["keywords"] = one.get("keywords", [])
-    if "mesh_terms" in one:
-        article["meshTerms"] = list(_mesh(one["mesh_terms"]))
-    if grants and "grant_list" in one:
+    article["publicationTypes"] = record.get("publication_types", [])
+    if "abstract_text" in record or "keywords" in record:
+        article["keywords"] = record.get("keywords", [])
+    if "mesh_terms" in record:
+        article["meshTerms"] = list(_mesh(record["mesh_terms"]))
+    if grants and "grant_list" in record:
         article["grantList"] = [
-            _members(grant, ("grant_id", "agency", "country")) for grant in one["grant_list"]
+            _members(grant, ("grant_id", "agency", "country")) for grant in record["grant_list"]
         ]
-    if "doi" in one:
-        article["doi"] = one["doi"]
+    if "doi" in record:
+        article["doi"] = record["doi"]
     return article
 
 
-def _author(one: Json) -> Json:
+def _author(record: Json) -> Json:
     """Returns an author, whose affiliations are one text; a group has its name only."""
-    author = _members(one, ("last_name", "first_name", "initials", "collective_name"))
-    if one.get("affiliations"):
-        author["affiliation"] = "; ".join(one["affiliations"])
+    author = _members(record, ("last_name", "first_name", "initials", "collective_name"))
+    if record.get("affiliations"):
+        author["affiliation"] = "; ".join(record["affiliations"])
     return author
 
 
@@ -160,14 +160,14 @@ def _mesh(terms: Iterable[Json]) -> Iterator[Json]:
             }
 
 
-def relationships_result(_given: Arguments, found: Json) -> Json:
+def relationships_result(_arguments: Arguments, found: Json) -> Json:
     """Returns the result of `getArticleRelationships`."""
     result: Json = {
         "sourcePmid": found["source_pmid"],
         "relationshipType": found["relationship_type"],
         "relatedArticles": [
-            _members(one, ("pmid", "title", "authors", "score", "link_url"))
-            for one in found["related_articles"]
+            _members(article, ("pmid", "title", "authors", "score", "link_url"))
+            for article in found["related_articles"]
         ],
         "citations": found["citations"],
         "retrievedCount": found["retrieved_count"],

@@ -73,36 +73,42 @@ def _listed(arguments: Arguments, result: Json) -> Blocks:
 
 
 def _inputs(arguments: Arguments) -> Json:
-    given = arguments["input"]
-    return {"inputs": given if isinstance(given, str) or given else ""}
+    value = arguments["input"]
+    return {"inputs": value if isinstance(value, str) or value else ""}
 
 
 def _added(_arguments: Arguments, result: Json) -> Blocks:
     """Returns what was added, skipped and failed; a single input that was not added is an error."""
     by_status: dict[str, list[Mapping[str, Any]]] = {"added": [], "skipped": [], "failed": []}
-    for one in result["outcomes"]:
-        by_status[one["status"]].append(one)
+    for outcome in result["outcomes"]:
+        by_status[outcome["status"]].append(outcome)
     added, skipped, failed = by_status["added"], by_status["skipped"], by_status["failed"]
     if len(result["outcomes"]) == 1 and not added:
-        [one] = result["outcomes"]
+        [outcome] = result["outcomes"]
         if skipped:
-            kind = one.get("duplicate_type", "title")
+            kind = outcome.get("duplicate_type", "title")
             message = (
-                f"Duplicate reference: {one['source']} exists as {one['existing_id']} ({kind})"
+                f"Duplicate reference: {outcome['source']} "
+                f"exists as {outcome['existing_id']} ({kind})"
             )
         else:
-            message = f"{one['source']}: {one['message']} ({one['reason']})"
+            message = f"{outcome['source']}: {outcome['message']} ({outcome['reason']})"
         raise RequestRefusedError(APPLICATION_ERROR, message)
     lines = []
     if added:
         lines.append(f"Added {len(added)} reference(s):")
-        lines += [f"  - {one['id']}: {one.get('title', '')}" for one in added]
+        lines += [f"  - {outcome['id']}: {outcome.get('title', '')}" for outcome in added]
     if skipped:
         lines.append(f"Skipped {len(skipped)} duplicate(s):")
-        lines += [f"  - {one['source']} (exists as: {one['existing_id']})" for one in skipped]
+        lines += [
+            f"  - {outcome['source']} (exists as: {outcome['existing_id']})" for outcome in skipped
+        ]
     if failed:
         lines.append(f"Failed {len(failed)} input(s):")
-        lines += [f"  - {one['source']}: {one['message']} ({one['reason']})" for one in failed]
+        lines += [
+            f"  - {outcome['source']}: {outcome['message']} ({outcome['reason']})"
+            for outcome in failed
+        ]
     return Blocks(("\n".join(lines) or "No references were processed.",), result)
 
 
@@ -126,7 +132,10 @@ def _cited(arguments: Arguments) -> Json:
 
 
 def _citations(_arguments: Arguments, result: Json) -> Blocks:
-    texts = [one.get("text") or f"Error: {one['id']} not found" for one in result["citations"]]
+    texts = [
+        citation.get("text") or f"Error: {citation['id']} not found"
+        for citation in result["citations"]
+    ]
     return Blocks(tuple(texts), result)
 
 

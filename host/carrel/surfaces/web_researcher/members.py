@@ -17,8 +17,8 @@ _OWN_NAMES: Final = frozenset({
 
 def camel(name: str) -> str:
     """Returns a name in camelCase."""
-    first, *others = name.split("_")
-    return first + "".join(part.capitalize() for part in others)
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
 
 
 def snake(name: str) -> str:
@@ -30,15 +30,15 @@ def camel_deep(value: Any) -> Any:
     """Returns a JSON value whose members are in camelCase, but for names that are data."""
     if isinstance(value, Mapping):
         return {
-            camel(name): one if name in _OWN_NAMES else camel_deep(one)
-            for name, one in value.items()
+            camel(name): member if name in _OWN_NAMES else camel_deep(member)
+            for name, member in value.items()
         }
-    return [camel_deep(one) for one in value] if isinstance(value, list) else value
+    return [camel_deep(item) for item in value] if isinstance(value, list) else value
 
 
-def snake_arguments(given: Mapping[str, Any]) -> Json:
+def snake_arguments(arguments: Mapping[str, Any]) -> Json:
     """Returns the arguments of Carrel's tool: the same values under names in snake_case."""
-    return {snake(name): value for name, value in given.items()}
+    return {snake(name): value for name, value in arguments.items()}
 
 
 def renamed(value: Mapping[str, Any], names: Mapping[str, str]) -> Json:
@@ -49,18 +49,18 @@ def renamed(value: Mapping[str, Any], names: Mapping[str, str]) -> Json:
 def without(value: Mapping[str, Any], names: Iterable[str]) -> Json:
     """Returns an object without these members."""
     left_out = set(names)
-    return {name: one for name, one in value.items() if name not in left_out}
+    return {name: member for name, member in value.items() if name not in left_out}
 
 
-def clamped(given: Mapping[str, Any], name: str, least: int, most: int) -> Json:
-    """Returns arguments with a number in its range; it is not there if it was not given."""
-    arguments = dict(given)
-    if name in arguments:
-        arguments[name] = min(max(int(arguments[name]), least), most)
-    return arguments
+def clamped(arguments: Mapping[str, Any], name: str, least: int, most: int) -> Json:
+    """Returns arguments with a number clamped to its range; an absent number stays absent."""
+    result = dict(arguments)
+    if name in result:
+        result[name] = min(max(int(result[name]), least), most)
+    return result
 
 
-def requested(given: Mapping[str, Any], most: int, name: str = "num_results") -> Json:
-    """Returns the number of results that was asked for, if another one was used."""
-    number = given.get(name)
+def requested(arguments: Mapping[str, Any], most: int, name: str = "num_results") -> Json:
+    """Returns the requested number of results if a different number was used."""
+    number = arguments.get(name)
     return {} if number is None or 1 <= number <= most else {"requestedNumResults": number}

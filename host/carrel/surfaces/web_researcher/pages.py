@@ -31,18 +31,18 @@ _VOCABULARIES: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def page_arguments(given: Arguments) -> Json:
+def page_arguments(arguments: Arguments) -> Json:
     """Returns the arguments of `web_read`: the text from its beginning, and no outline first."""
-    arguments = clamped(snake_arguments(given), "max_length", _LEAST, _MOST)
-    return {**arguments, "from": 0}
+    translated = clamped(snake_arguments(arguments), "max_length", _LEAST, _MOST)
+    return {**translated, "from": 0}
 
 
-def page_result(given: Arguments, read: Json) -> Json:
+def page_result(arguments: Arguments, read: Json) -> Json:
     """Returns the result of `scrape_page`. Lengths are in bytes, so the text may be cut again.
 
     A source is cut behind the last whole character, a text to read behind a paragraph.
     """
-    most = _PREVIEW if given.get("mode") == "preview" else given.get("max_length", _DEFAULT)
+    most = _PREVIEW if arguments.get("mode") == "preview" else arguments.get("max_length", _DEFAULT)
     shorten = _head if read.get("raw") else cut
     content, was_cut = shorten(read["text"], min(max(int(most), 1), _MOST))
     result: Json = {
@@ -90,9 +90,9 @@ def page_metadata(meta: Mapping[str, Any], read: Json) -> Json:
     }
 
 
-def page_link(given: Arguments, result: Json) -> LinkOffer | None:
+def page_link(arguments: Arguments, result: Json) -> LinkOffer | None:
     """Returns the summary sent in place of a large source; a cleaned text is always inline."""
-    if given.get("mode") != "raw":
+    if arguments.get("mode") != "raw":
         return None
     return LinkOffer(f"Source of {result['url']}", {"contentSizeBytes": result["contentLength"]})
 
@@ -127,13 +127,13 @@ def _structured(found: Mapping[str, Sequence[Mapping[str, str]]]) -> Json:
     statements: Json = {}
     for vocabulary, (member, prefix) in _VOCABULARIES.items():
         values: Json = {}
-        for one in found.get(vocabulary, ()):
-            name = one["name"]
+        for entry in found.get(vocabulary, ()):
+            name = entry["name"]
             whole = name if ":" in name or name.startswith(prefix) else prefix + name
-            values.setdefault(whole, one["value"])
+            values.setdefault(whole, entry["value"])
         if values:
             statements[member] = values
-    blocks = [{one["name"]: one["value"]} for one in found.get("json_ld", ())]
+    blocks = [{entry["name"]: entry["value"]} for entry in found.get("json_ld", ())]
     if blocks:
         statements["jsonLd"] = [{name: value for block in blocks for name, value in block.items()}]
     return statements

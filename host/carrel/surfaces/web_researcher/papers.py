@@ -26,9 +26,9 @@ _LENGTH, _SHORTEST, _LONGEST = 50_000, 1_000, 200_000
 _IDENTIFIER: Final = 2048
 
 
-def graph_arguments(given: Arguments) -> Json:
+def graph_arguments(arguments: Arguments) -> Json:
     """Returns the arguments of `paper_citation_graph` for one hop."""
-    provider = given.get("provider")
+    provider = arguments.get("provider")
     if provider is not None and provider not in _PROVIDERS:
         names = ", ".join(_PROVIDERS)
         raise SourceError(
@@ -39,48 +39,48 @@ def graph_arguments(given: Arguments) -> Json:
             extra={"kind": "config", "alternatives": list(_PROVIDERS)},
         )
     return {
-        "ref": given["paper"],
-        "direction": _DIRECTIONS[given.get("direction", "both")],
+        "ref": arguments["paper"],
+        "direction": _DIRECTIONS[arguments.get("direction", "both")],
         "depth": 1,
-        # Papers that are left out below must not use up the number that was asked for.
+        # Papers that are left out below must not use up the requested number.
         "per_paper": _MOST,
         "max_nodes": 1 + 2 * _MOST,
         "details": True,
         "by_title": True,
-        **({"session_id": given["sessionId"]} if given.get("sessionId") else {}),
+        **({"session_id": arguments["sessionId"]} if arguments.get("sessionId") else {}),
     }
 
 
-def graph_result(given: Arguments, found: Json) -> Json:
+def graph_result(arguments: Arguments, found: Json) -> Json:
     """Returns the works that cite the paper, and those that it cites."""
     _require(found)
-    number = min(max(int(given.get("num_results", _DEFAULT)), 1), _MOST)
-    direction = given.get("direction", "both")
-    chosen = given.get("provider")
+    number = min(max(int(arguments.get("num_results", _DEFAULT)), 1), _MOST)
+    direction = arguments.get("direction", "both")
+    chosen = arguments.get("provider")
     result: Json = {
-        "seed": given["paper"],
+        "seed": arguments["paper"],
         "direction": direction,
         "provider": chosen or _answering(found["edges"]),
     }
     if direction != "references":
-        works = _linked(found, "cited", "citing", given)[:number]
+        works = _linked(found, "cited", "citing", arguments)[:number]
         result |= {"citedBy": works, "citedByCount": len(works)}
     if direction != "cited_by":
-        works = _linked(found, "citing", "cited", given)[:number]
+        works = _linked(found, "citing", "cited", arguments)[:number]
         result |= {"references": works, "referencesCount": len(works)}
-    return {**result, **requested(given, _MOST), "trust": TRUST}
+    return {**result, **requested(arguments, _MOST), "trust": TRUST}
 
 
-def _linked(found: Json, own: str, other: str, given: Arguments) -> list[Json]:
+def _linked(found: Json, root_end: str, far_end: str, arguments: Arguments) -> list[Json]:
     """Returns the works at the other end of the root's edges."""
-    nodes = {one["id"]: one for one in found["nodes"]}
-    edges = [one for one in found["edges"] if one[own] == found["root"]]
-    provider = given.get("provider")
+    nodes = {node["id"]: node for node in found["nodes"]}
+    edges = [edge for edge in found["edges"] if edge[root_end] == found["root"]]
+    provider = arguments.get("provider")
     if provider is not None:
-        edges = [one for one in edges if provider in one["sources"]]
-    if given.get("influential_only") and any("influential" in one for one in edges):
-        edges = [one for one in edges if one.get("influential")]
-    return [_paper(nodes[one[other]], one) for one in edges if one[other] in nodes]
+        edges = [edge for edge in edges if provider in edge["sources"]]
+    if arguments.get("influential_only") and any("influential" in edge for edge in edges):
+        edges = [edge for edge in edges if edge.get("influential")]
+    return [_paper(nodes[edge[far_end]], edge) for edge in edges if edge[far_end] in nodes]
 
 
 def _paper(node: Mapping[str, Any], edge: Mapping[str, Any]) -> Json:
@@ -102,30 +102,33 @@ def _paper(node: Mapping[str, Any], edge: Mapping[str, Any]) -> Json:
 
 
 def _answering(edges: list[Json]) -> str:
-    named = [name for one in edges for name in one["sources"]]
-    return next((one for one in _PROVIDERS if one in named), _first(named) if named else "none")
+    named = [name for edge in edges for name in edge["sources"]]
+    return next(
+        (provider for provider in _PROVIDERS if provider in named),
+        _first(named) if named else "none",
+    )
 
 
 def _first(names: list[str]) -> str:
-    return next((one for one in _PROVIDERS if one in names), names[0])
+    return next((provider for provider in _PROVIDERS if provider in names), names[0])
 
 
-def fulltext_arguments(given: Arguments) -> Json:
+def fulltext_arguments(arguments: Arguments) -> Json:
     """Returns the arguments of `paper_read`: the text from its beginning.
 
     Raises:
         ArgumentError: the identifier is too long.
     """
-    if len(given["identifier"].encode("utf-8", "replace")) > _IDENTIFIER:
+    if len(arguments["identifier"].encode("utf-8", "replace")) > _IDENTIFIER:
         raise ArgumentError([f"identifier: more than {_IDENTIFIER} bytes"])
-    return {"ref": given["identifier"], "from": 0, "max_chars": _length(given)}
+    return {"ref": arguments["identifier"], "from": 0, "max_chars": _length(arguments)}
 
 
-def fulltext_result(given: Arguments, read: Json) -> Json:
+def fulltext_result(arguments: Arguments, read: Json) -> Json:
     """Returns the result of `paper_fulltext`."""
     _require(read)
     result: Json = {
-        "identifier": given["identifier"],
+        "identifier": arguments["identifier"],
         "resolvedUrl": read.get("url") or read.get("landing_url", ""),
         "content": read["text"],
         "title": read.get("title", ""),
@@ -137,8 +140,8 @@ def fulltext_result(given: Arguments, read: Json) -> Json:
     return result
 
 
-def _length(given: Arguments) -> int:
-    return min(max(int(given.get("max_length", _LENGTH)), _SHORTEST), _LONGEST)
+def _length(arguments: Arguments) -> int:
+    return min(max(int(arguments.get("max_length", _LENGTH)), _SHORTEST), _LONGEST)
 
 
 def _require(result: Json) -> None:

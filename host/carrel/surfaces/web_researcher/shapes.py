@@ -61,80 +61,80 @@ _ARGUMENT: Final = re.compile(
 def metadata(meta: Mapping[str, Any], _result: Json) -> Json:
     """Returns `_meta` with the route of a search in a member of its own."""
     routing = {name: meta[name] for name in _ROUTING if name in meta}
-    members = {_AGE.get(name, name): one for name, one in without(meta, routing).items()}
+    members = {_AGE.get(name, name): value for name, value in without(meta, routing).items()}
     return {**members, "routing": routing} if routing else members
 
 
-def _some(given: Arguments) -> Json:
+def _some(arguments: Arguments) -> Json:
     """Returns the arguments of a search, with its count in range."""
-    return clamped(snake_arguments(given), "num_results", 1, _MOST)
+    return clamped(snake_arguments(arguments), "num_results", 1, _MOST)
 
 
-def _result_of(_given: Arguments, result: Json) -> Json:
+def _result_of(_arguments: Arguments, result: Json) -> Json:
     """Returns a result under the document's names."""
     renamed: Json = camel_deep(without(result, _OWN))
     return renamed
 
 
-def _counted(given: Arguments, result: Json) -> Json:
-    return {**_result_of(given, result), **requested(given, _MOST)}
+def _counted(arguments: Arguments, result: Json) -> Json:
+    return {**_result_of(arguments, result), **requested(arguments, _MOST)}
 
 
-def _search_result(given: Arguments, result: Json) -> Json:
+def _search_result(arguments: Arguments, result: Json) -> Json:
     """Returns the result of `web_search`; `claimSignal` is on every result, or on none."""
-    response = _counted(given, result)
+    response = _counted(arguments, result)
     response["results"] = [
         {
-            name: _reputation(one[name]) if name == "sourceReputation" else one[name]
+            name: _reputation(entry[name]) if name == "sourceReputation" else entry[name]
             for name in _RESULT
-            if one.get(name) is not None
+            if entry.get(name) is not None
         }
-        for one in response["results"]
+        for entry in response["results"]
     ]
-    if given.get("claim"):
-        for one in response["results"]:
-            one.setdefault("claimSignal", "")
+    if arguments.get("claim"):
+        for entry in response["results"]:
+            entry.setdefault("claimSignal", "")
     if response["results"]:
         response.pop("hints", None)
     return response
 
 
-def _reputation(one: Mapping[str, Any]) -> Json:
-    return {name: one[name] for name in ("tier", "basis") if name in one}
+def _reputation(reputation: Mapping[str, Any]) -> Json:
+    return {name: reputation[name] for name in ("tier", "basis") if name in reputation}
 
 
-def _together_result(given: Arguments, result: Json) -> Json:
+def _together_result(arguments: Arguments, result: Json) -> Json:
     """Returns the result of `search_and_scrape`."""
-    response = _counted(given, result)
+    response = _counted(arguments, result)
     failures = response.pop("failures", None)
     if failures:
         response["scrapeFailures"] = failures
-    if not given.get("claim"):
-        for one in response["sources"]:
-            one.pop("claimSignal", None)
-            one.pop("keySentences", None)
+    if not arguments.get("claim"):
+        for source in response["sources"]:
+            source.pop("claimSignal", None)
+            source.pop("keySentences", None)
     return response
 
 
-def _together_link(given: Arguments, result: Json) -> LinkOffer:
+def _together_link(arguments: Arguments, result: Json) -> LinkOffer:
     facts = {"sourceCount": result["summary"]["urlsScraped"], "status": result["status"]}
-    return LinkOffer(f"{len(result['sources'])} pages about {given['query']!r}", facts)
+    return LinkOffer(f"{len(result['sources'])} pages about {arguments['query']!r}", facts)
 
 
-def _export_link(_given: Arguments, result: Json) -> LinkOffer:
+def _export_link(_arguments: Arguments, result: Json) -> LinkOffer:
     return LinkOffer(f"{result['format']} report: {result['researchGoal']}")
 
 
-def _sources(given: Arguments) -> Json:
+def _sources(arguments: Arguments) -> Json:
     """Returns arguments whose entries have no members that Carrel's tool does not know."""
-    arguments = snake_arguments(given)
+    translated = snake_arguments(arguments)
     for name, members in (("sources", _SOURCE), ("entries", (*_SOURCE, "claim"))):
-        if name in arguments:
-            arguments[name] = [
-                {key: one[key] for key in members if isinstance(one.get(key), str)}
-                for one in arguments[name]
+        if name in translated:
+            translated[name] = [
+                {key: entry[key] for key in members if isinstance(entry.get(key), str)}
+                for entry in translated[name]
             ]
-    return arguments
+    return translated
 
 
 _SOURCE: Final = ("url", "title", "author", "site", "date", "doi")
