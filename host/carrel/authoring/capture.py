@@ -60,7 +60,9 @@ class Capture:
         if not self.exchanges.is_dir():
             return []
         failures = Recordings(self.exchanges).failures()
-        return [f"{asked.method} {asked.url}: {failure.message}" for asked, failure in failures]
+        return [
+            f"{request.method} {request.url}: {failure.message}" for request, failure in failures
+        ]
 
     def finish(
         self, tool: str, arguments: Mapping[str, Any], outcome: Mapping[str, Any] | SourceError

@@ -148,7 +148,10 @@ def read_case(folder: Path, manifest: Manifest, usual_format: str | None = None)
             faults.append("a tool's case has no document and no format")
         if "options" in case:
             faults.append(f"{CASE}: options are a document's; a tool has arguments")
-        known = [*(one.name for one in manifest.tools), *reserved_tools(manifest)]
+        known = [
+            *(declared_tool.name for declared_tool in manifest.tools),
+            *reserved_tools(manifest),
+        ]
         if tool not in known and tool in tuple(RESERVED_TOOLS):
             faults.append(f"{CASE}: the manifest offers no {tool}, so no host calls it")
         elif tool not in known:
@@ -159,12 +162,12 @@ def read_case(folder: Path, manifest: Manifest, usual_format: str | None = None)
         kind = {"tool": tool, "arguments": case.get("arguments", {})}
     elif len(documents) == 1:
         named = _named_format(case, faults, folder) or usual_format
-        wanted = _format(named, manifest, faults, folder)
-        declared = manifest.format(wanted)
+        document_format = _format(named, manifest, faults, folder)
+        declared = manifest.format(document_format)
         if case.get("options") and declared is not None and not declared.takes_bytes:
-            faults.append(f"{CASE}: {wanted} is a text format, which takes no options")
+            faults.append(f"{CASE}: {document_format} is a text format, which takes no options")
         options = case.get("options", {})
-        kind = {"format": wanted, "document": documents[0], "options": options}
+        kind = {"format": document_format, "document": documents[0], "options": options}
     elif documents:
         faults.append("holds several documents; a case has one")
     else:
@@ -224,21 +227,21 @@ def _named_format(case: Mapping[str, Any], faults: list[str], folder: Path) -> A
         return None
 
 
-def _format(wanted: Any, manifest: Manifest, faults: list[str], folder: Path) -> str:
-    known = [one.name for one in manifest.formats]
-    if wanted is None and len(known) == 1:
+def _format(requested: Any, manifest: Manifest, faults: list[str], folder: Path) -> str:
+    known = [document_format.name for document_format in manifest.formats]
+    if requested is None and len(known) == 1:
         return known[0]
-    if wanted in known:
-        return str(wanted)
+    if requested in known:
+        return str(requested)
     gone = f"; if the format is gone, remove {folder}"
     if not known:
         faults.append(f"the plugin has no document format any more{gone}")
-    elif wanted is None:
+    elif requested is None:
         faults.append(
             f'the plugin has several formats; name one as "format" in {CASE}, in a file {FORMAT}, '
             f"or for all cases by --format; there are: {', '.join(known)}"
         )
     else:
         there = f"there are: {', '.join(known)}"
-        faults.append(f"the plugin has no format {wanted!r}; {there}{gone}")
-    return str(wanted)
+        faults.append(f"the plugin has no format {requested!r}; {there}{gone}")
+    return str(requested)

@@ -142,7 +142,7 @@ def _check(
     update: bool,
 ) -> Outcome:
     name = folder.name
-    hosts = [one["host"] for one in manifest.raw.get("hosts", ())]
+    hosts = [rule["host"] for rule in manifest.raw.get("hosts", ())]
     granted = [*hosts, PUBLIC_WEB] if manifest.public_web else None
     policy, _ = read_policy(manifest.raw, granted=granted, provided={})
     skipped: tuple[Skipped, ...] = ()
@@ -152,8 +152,8 @@ def _check(
         skipped = tuple(case.skipped)
         if case.tool is not None and case.exchanges is not None:
             recordings = Recordings(case.exchanges)
-            inside = [(f"{EXCHANGES}/{one.name}", one.reason) for one in recordings.skipped]
-            skipped += tuple(Skipped(*one) for one in inside)
+            inside = [(f"{EXCHANGES}/{file.name}", file.reason) for file in recordings.skipped]
+            skipped += tuple(Skipped(*pair) for pair in inside)
         fetcher = replaying(policy, recordings, folder / EXCHANGES)
         found = run_case(case, sandbox.plugin(component, manifest, fetcher, case.settings))
     except (CarrelError, UndecodableError) as error:
@@ -172,11 +172,15 @@ def _check(
 
 def _reason(error: Exception, folder: Path, recordings: Recordings | None) -> str:
     if isinstance(error, NotRecordedError):
-        known = [f"{one.method} {one.url}" for one in recordings.requests] if recordings else []
-        more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
-        there = f"recorded are {', '.join(known[:_SHOWN])}{more}; " if known else ""
+        recorded = (
+            [f"{request.method} {request.url}" for request in recordings.requests]
+            if recordings
+            else []
+        )
+        more = f" and {len(recorded) - _SHOWN} more" if len(recorded) > _SHOWN else ""
+        listing = f"recorded are {', '.join(recorded[:_SHOWN])}{more}; " if recorded else ""
         return (
-            f"no exchange of {error.method} {error.url} is recorded; {there}"
+            f"no exchange of {error.method} {error.url} is recorded; {listing}"
             f"'carrel record TOOL … --fixture {folder}' records it"
         )
     if isinstance(error, UndecodableError):
@@ -195,10 +199,10 @@ def _apart(folders: Sequence[Path]) -> tuple[list[Path], list[Skipped]]:
         for folder in folders
         if only_exchanges(folder)
     ]
-    names = {one.name for one in skipped}
+    names = {entry.name for entry in skipped}
     cases = [folder for folder in folders if folder.name not in names]
     if not cases:
-        reasons = "; ".join(f"{one.name}: {one.reason}" for one in skipped)
+        reasons = "; ".join(f"{entry.name}: {entry.reason}" for entry in skipped)
         raise ArgumentError([f"holds no case: {reasons}"])
     return cases, skipped
 

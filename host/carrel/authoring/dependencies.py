@@ -84,7 +84,7 @@ class Dependencies:
         if found is None:
             return True
         try:
-            count = _place(found, build.target)
+            count = _copy_set(found, build.target)
             os.utime(found / _SET)
         except OSError as error:
             self._say(f"compiled dependencies are not reused: {_reason(error)}")
@@ -122,20 +122,20 @@ class Dependencies:
 
     def _nearest(self, folder: Path, crates: Collection[str]) -> Path | None:
         """Returns the set with most of the crates; of several, the one used last."""
-        sets = [(one, _read(one)["crates"]) for one in _by_use(_sets(folder))]
-        shared = [(len(set(known).intersection(crates)), one) for one, known in sets]
-        most, found = max(shared, key=lambda one: one[0], default=(0, None))
+        sets = [(path, _read(path)["crates"]) for path in _by_use(_sets(folder))]
+        shared = [(len(set(names).intersection(crates)), path) for path, names in sets]
+        most, found = max(shared, key=lambda pair: pair[0], default=(0, None))
         return found if most else None
 
     def _have(self, folder: Path, units: Collection[str]) -> bool:
-        return any(set(units) <= set(_read(one)["units"]) for one in _sets(folder))
+        return any(set(units) <= set(_read(path)["units"]) for path in _sets(folder))
 
     def _prune(self) -> None:
         """Removes all but the sets that were used last, of any toolchain."""
-        folders = [one for one in self._root.iterdir() if one.is_dir()]
-        sets = [one for folder in folders for one in _sets(folder)]
-        for one in _by_use(sets)[_MAX_SETS:]:
-            shutil.rmtree(one, ignore_errors=True)
+        folders = [path for path in self._root.iterdir() if path.is_dir()]
+        sets = [path for folder in folders for path in _sets(folder)]
+        for path in _by_use(sets)[_MAX_SETS:]:
+            shutil.rmtree(path, ignore_errors=True)
         for folder in folders:
             if not any(folder.iterdir()):
                 folder.rmdir()
@@ -147,35 +147,39 @@ def locked_crates(lock: Path) -> set[str]:
         packages = tomllib.loads(lock.read_text("utf-8")).get("package", [])
     except (OSError, ValueError):
         return set()
-    return {f"{one['name']} {one['version']}" for one in packages if "source" in one}
+    return {
+        f"{package['name']} {package['version']}" for package in packages if "source" in package
+    }
 
 
 def _sets(folder: Path) -> list[Path]:
-    return [one.parent for one in folder.glob(f"*/{_SET}") if not one.parent.name.startswith(".")]
+    return [
+        path.parent for path in folder.glob(f"*/{_SET}") if not path.parent.name.startswith(".")
+    ]
 
 
 def _by_use(sets: Sequence[Path]) -> list[Path]:
     """Returns the sets, the one used last first."""
 
-    def used(one: Path) -> float:
+    def used(path: Path) -> float:
         try:
-            return (one / _SET).stat().st_mtime
+            return (path / _SET).stat().st_mtime
         except OSError:
             return 0.0
 
     return sorted(sets, key=used, reverse=True)
 
 
-def _read(one: Path) -> dict[str, list[str]]:
+def _read(path: Path) -> dict[str, list[str]]:
     """Returns a set's description; empty if it is damaged or being removed."""
     try:
-        description = json.loads((one / _SET).read_text("utf-8"))
+        description = json.loads((path / _SET).read_text("utf-8"))
         return {key: [str(name) for name in description[key]] for key in ("crates", "units")}
     except (OSError, ValueError, KeyError, TypeError):
         return {"crates": [], "units": []}
 
 
-def _place(found: Path, target: Path) -> int:
+def _copy_set(found: Path, target: Path) -> int:
     """Copies a set's files into a target folder atomically; returns the number of crates.
 
     If another build of the project does so concurrently, the first one's files are used.

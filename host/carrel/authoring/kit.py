@@ -71,9 +71,9 @@ def workspace_manifest(manifest: Mapping[str, Any], crates: Sequence[str]) -> st
     workspace["members"] = list(crates)
     workspace.pop("exclude", None)
     workspace["dependencies"] = {
-        name: wanted
-        for name, wanted in workspace["dependencies"].items()
-        if not (isinstance(wanted, dict) and "path" in wanted)
+        name: requirement
+        for name, requirement in workspace["dependencies"].items()
+        if not (isinstance(requirement, dict) and "path" in requirement)
     }
     return "\n".join(_table("workspace", workspace)).strip() + "\n"
 

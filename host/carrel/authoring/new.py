@@ -35,7 +35,7 @@ def new_project(
     reads_bytes: bool = False,
     public_web: bool = False,
 ) -> list[str]:
-    """Writes a project and returns its files, the copied kit's left out.
+    """Writes a project and returns its files, without those of the copied kit.
 
     Args:
         name: the plugin's name, as its manifest will have it.
@@ -59,11 +59,12 @@ def new_project(
     with tempfile.TemporaryDirectory(dir=into.parent, prefix=".carrel-new-") as folder:
         project = Path(folder) / "project"
         template = _TEMPLATES / language
-        shared = [template / one for one in _SHARED]
+        shared = [template / file_name for file_name in _SHARED]
         if reads_bytes or public_web:
             template = _TEMPLATES / f"{language}-{'bytes' if reads_bytes else 'web'}"
             files = _render(template, project, name) + [
-                _render_file(one, project / _renamed(one.name), name, project) for one in shared
+                _render_file(source, project / _renamed(source.name), name, project)
+                for source in shared
             ]
         else:
             files = _render(template, project, name)

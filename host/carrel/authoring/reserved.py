@@ -82,21 +82,21 @@ def _lookup_faults(ids: Sequence[Mapping[str, str]], spec: LookupSpec | RoleSpec
     faults = []
     if len(ids) > spec.batch:
         faults.append(f"ids: {len(ids)} identifiers; the manifest's batch is {spec.batch}")
-    for number, one in enumerate(ids):
-        faults += _id_faults(f"ids.{number}", one, spec.identifiers)
+    for number, identifier in enumerate(ids):
+        faults += _id_faults(f"ids.{number}", identifier, spec.identifiers)
     return faults
 
 
-def _id_faults(place: str, one: Mapping[str, str], kinds: Sequence[str]) -> list[str]:
-    if one["type"] not in kinds:
-        return [f"{place}: the manifest resolves no {one['type']}, only {', '.join(kinds)}"]
+def _id_faults(where: str, identifier: Mapping[str, str], kinds: Sequence[str]) -> list[str]:
+    if identifier["type"] not in kinds:
+        return [f"{where}: the manifest resolves no {identifier['type']}, only {', '.join(kinds)}"]
     try:
-        canonical = parse_id(one["id"]).to_json()
+        canonical = parse_id(identifier["id"]).to_json()
     except IdFault as fault:
-        return [f"{place}: {fault}"]
-    if canonical != one:
+        return [f"{where}: {fault}"]
+    if canonical != identifier:
         sent = json.dumps(canonical, ensure_ascii=False)
-        return [f"{place}: a host sends {printable(sent, 300)}"]
+        return [f"{where}: a host sends {printable(sent, 300)}"]
     return []
 
 
@@ -104,13 +104,13 @@ def _reading_faults(arguments: Mapping[str, Any], manifest: Manifest) -> list[st
     faults = []
     uri = arguments["uri"]
     if manifest.resource(uri) is None:
-        known = ", ".join(one.uri for one in manifest.resources)
-        faults.append(f"uri: the manifest has no resource {printable(uri, 200)!r}; it has: {known}")
+        uris = ", ".join(resource.uri for resource in manifest.resources)
+        faults.append(f"uri: the manifest has no resource {printable(uri, 200)!r}; it has: {uris}")
     for name in arguments.get("secrets", ()):
         if name not in manifest.secrets:
-            known = ", ".join(manifest.secrets) or "none"
+            names = ", ".join(manifest.secrets) or "none"
             faults.append(
-                f"secrets: the manifest names no {printable(name, 100)!r}; it names: {known}"
+                f"secrets: the manifest names no {printable(name, 100)!r}; it names: {names}"
             )
     return faults
 

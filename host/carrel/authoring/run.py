@@ -121,13 +121,13 @@ def error_members(error: SourceError, expected: Mapping[str, Any] | None = None)
 def _answers(plugin: Plugin, ids: list[dict[str, Any]], text: bytes) -> Result:
     """Returns what a lookup returned, if a host would find no fault with any answer in it.
 
-    An operator's host forgives: what is wrong with one answer costs that identifier alone.
+    An operator's host is lenient: a fault in one answer fails only that identifier.
     """
-    asked = [Id(one["type"], one["id"]) for one in ids]
+    requested = [Id(identifier["type"], identifier["id"]) for identifier in ids]
     value = decode_object(text, plugin=plugin.name, tool=LOOKUP, strict=True)
     faults = [
-        f"{one.type} {one.id}: {answer.problem.message}"
-        for one, answer in read_answers(text.decode(), asked, plugin.name).items()
+        f"{identifier.type} {identifier.id}: {answer.problem.message}"
+        for identifier, answer in read_answers(text.decode(), requested, plugin.name).items()
         if answer.problem is not None and answer.problem.code == ContractViolation.code
     ]
     if faults:

@@ -108,7 +108,7 @@ def _package(chain: Toolchain, folder: Path) -> _Package:
     metadata = json.loads(text)
     local = [package for package in metadata["packages"] if package["source"] is None]
     names = [target["name"] for package in local for target in package["targets"]]
-    own = {name.replace("-", "_") for name in [*names, *(one["name"] for one in local)]}
+    own = {name.replace("-", "_") for name in [*names, *(package["name"] for package in local)]}
     for package in local:
         if Path(package["manifest_path"]) != manifest.resolve():
             continue

@@ -70,8 +70,10 @@ class Sandbox:
         """Returns the component as a plugin that reaches upstreams by `fetcher` alone."""
 
         def limits(asking: Manifest | None, defaults: Limits | None = None) -> Limits:
-            asked = asking.limits if asking is not None else {}
-            return effective_limits(asked, self._config.limits, trusted=False, defaults=defaults)
+            requested = asking.limits if asking is not None else {}
+            return effective_limits(
+                requested, self._config.limits, trusted=False, defaults=defaults
+            )
 
         return ComponentPlugin(
             manifest.name,
