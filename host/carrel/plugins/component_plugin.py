@@ -119,17 +119,17 @@ class ComponentPlugin(Plugin):
             ) from None
         fetcher = self._get_fetcher()
         call.arguments = text
-        known = None
+        cached = None
         if self._result_cache is not None and not call.refresh:
-            known = self._result_cache.get((tool, text))
-        if known is not None:
+            cached = self._result_cache.get((tool, text))
+        if cached is not None:
             _log.info("%s: %s: result cache hit", self.name, tool)
             observer = telemetry.observer()
             if observer is not None:
                 observer.result_cache_hit(self.name)
             call.from_result_cache = True
             pending = Pending()
-            pending.settle(known)
+            pending.settle(cached)
             return pending
         return self._component.submit_call(
             tool,
@@ -155,7 +155,7 @@ class ComponentPlugin(Plugin):
         names = (name for name in raw if name == "not_found" or name.startswith("not_found_"))
         return Verdict.ABSENT if any(raw[name] for name in names) else Verdict.READ
 
-    def _says_absent(self, report: PluginReport) -> bool:
+    def _reports_absence(self, report: PluginReport) -> bool:
         """Whether the report's code is `not_found`; `source_error` checks the rest of it."""
         if len(report.text) > MAX_REPORT:
             return False
@@ -292,8 +292,8 @@ class ComponentPlugin(Plugin):
 
     def checked_document(self, document_format: str, text: memoryview) -> dict[str, Any]:
         """Decodes and checks what `parse` returned; see `Plugin.checked_document`."""
-        known = self._require_format(document_format)
-        return self._checked(text, ("format", document_format), known.output_schema)
+        declared = self._require_format(document_format)
+        return self._checked(text, ("format", document_format), declared.output_schema)
 
     def _result(self, call: Call, text: bytes) -> Result:
         """Returns the JSON text with its value, validated by the tool's output schema.
@@ -334,8 +334,8 @@ class ComponentPlugin(Plugin):
             return violation
 
     def _require_format(self, name: str) -> Format:
-        known = self.manifest.format(name)
-        if known is None:
-            names = [one.name for one in self.manifest.formats]
+        found = self.manifest.format(name)
+        if found is None:
+            names = [declared.name for declared in self.manifest.formats]
             raise UnknownNameError(f"format of {self.name}", name, known=names)
-        return known
+        return found

@@ -67,9 +67,9 @@ def ask_all(plugins: PluginSet, questions: Sequence[Question], whole: Call) -> l
         _collect(questions, running, answers, whole, news)
     finally:
         forget()
-        for number, one in running.items():
-            if number not in answers and not one.is_done:
-                one.call.cancel()
+        for number, running_call in running.items():
+            if number not in answers and not running_call.is_done:
+                running_call.call.cancel()
     for number, question in enumerate(questions):
         if number not in answers:
             seconds = whole.limits.wall_seconds
@@ -111,9 +111,9 @@ def _collect(
         if number is None:
             require_patience(whole)
             continue
-        one = left.pop(number)
+        running_call = left.pop(number)
         try:
-            answers[number] = one.result()
+            answers[number] = running_call.result()
         except CarrelError as error:
             answers[number] = error
     whole.progress(total - len(left), total, "out of time" if left else "answered")

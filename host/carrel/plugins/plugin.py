@@ -265,17 +265,17 @@ class Plugin(ABC):
             return
         if failure is None:
             verdict = self._verdict(call, text)
-        elif isinstance(failure, PluginReport) and self._says_absent(failure):
+        elif isinstance(failure, PluginReport) and self._reports_absence(failure):
             verdict = Verdict.ABSENT
         else:
             verdict = Verdict.UNREADABLE
         fetcher.settle(call, verdict)
 
     def _verdict(self, call: Call, text: bytes) -> Verdict:  # noqa: ARG002 -- the kinds look
-        """Returns what a result says about the responses that it was built from."""
+        """Returns the verdict on the responses that a result was built from."""
         return Verdict.READ
 
-    def _says_absent(self, report: PluginReport) -> bool:  # noqa: ARG002 -- components look
+    def _reports_absence(self, report: PluginReport) -> bool:  # noqa: ARG002 -- components look
         """Whether the plugin reports that the source has no such item."""
         return False
 

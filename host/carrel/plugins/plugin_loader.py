@@ -77,7 +77,7 @@ class PluginLoader:
             entry.name,
             component,
             manifest,
-            make_fetcher=lambda known: shared.access().fetcher(entry, known, digest),
+            make_fetcher=lambda verified: shared.access().fetcher(entry, verified, digest),
             limits=limits,
             settings=entry.settings,
             trusted=builtin,

@@ -79,7 +79,7 @@ class PluginSet:
         self._pins = pins or Pins(config, on_pulled)
         self._on_pulled = on_pulled
         self._readings = {
-            name: known for name, known in (readings or {}).items() if not known[2].failed
+            name: cached for name, cached in (readings or {}).items() if not cached[2].failed
         }
         self._plugins: dict[str, Plugin | CarrelError] = {}
         self._manifests: dict[str, Manifest] = {}
@@ -176,9 +176,11 @@ class PluginSet:
         readers = self._config.unlisted_readers if reads else ()
         providers = self._config.unlisted_providers
         entries = [self._config.plugin(name) for name in (*self.names(), *readers, *providers)]
-        named = [one.url.removeprefix("builtin:") for one in entries if one and one.is_builtin]
+        names = [
+            entry.url.removeprefix("builtin:") for entry in entries if entry and entry.is_builtin
+        ]
         known = builtin_names()
-        self._shared.precompile([name for name in named if name in known])
+        self._shared.precompile([name for name in names if name in known])
 
     def loaded(self, name: str) -> Plugin | None:
         """Returns the plugin if it is loaded; never waits for loading."""
@@ -267,15 +269,15 @@ class PluginSet:
         self, entry: PluginConfig, source: PluginSource, on_ready: Callable[[], None]
     ) -> Reading:
         """Returns the reading of a manifest; starts one unless the same bytes are being read."""
-        known = self._readings.get(entry.name)
-        if known is None or known[0] != entry or known[1] != source.digest:
+        cached = self._readings.get(entry.name)
+        if cached is None or cached[0] != entry or cached[1] != source.digest:
             from .manifests.reading import Reading
 
             reading = Reading(
                 entry.name, lambda: self._loader.read_manifest(entry, source), on_ready
             )
-            known = self._readings[entry.name] = entry, source.digest, reading
-        return known[2]
+            cached = self._readings[entry.name] = entry, source.digest, reading
+        return cached[2]
 
     def read_manifest(self, entry: PluginConfig, source: PluginSource) -> Manifest:
         """Reads the manifest of these bytes, which need not be approved.
@@ -302,7 +304,7 @@ class PluginSet:
         from .grants.secrets import provided_secrets
 
         provided = provided_secrets(self._config, self._entry(name), self.manifest(name))
-        return sorted(one for one, value in provided.items() if value)
+        return sorted(secret for secret, value in provided.items() if value)
 
     def missing_requirement(self, name: str) -> str | None:
         """Returns which required secret of a plugin is not set and how to set it; None if all are.
@@ -310,7 +312,7 @@ class PluginSet:
         While one is missing, the plugin is not asked for lookups and roles.
         """
         manifest = self.manifest(name)
-        if not any(one.get("required") for one in manifest.raw.get("secrets", ())):
+        if not any(secret.get("required") for secret in manifest.raw.get("secrets", ())):
             return None
         return self._shared.access().missing_requirement(self._entry(name), manifest)
 
@@ -334,7 +336,9 @@ class PluginSet:
             load: whether to load, and compile, those that are not loaded.
         """
         entries = self._config.plugins
-        return [self._state(one, load=load) for one in entries if only is None or one.name in only]
+        return [
+            self._state(entry, load=load) for entry in entries if only is None or entry.name in only
+        ]
 
     def close(self) -> None:
         """Closes threads and connections; running calls finish."""
@@ -388,11 +392,11 @@ class PluginSet:
                 from .grants.access import granted_hosts
 
                 granted = granted_hosts(entry, manifest)
-                known = self._plugins.get(entry.name)
+                cached = self._plugins.get(entry.name)
                 if load:
                     self.plugin(entry.name)
-                elif isinstance(known, CarrelError):
-                    error = known
+                elif isinstance(cached, CarrelError):
+                    error = cached
             except CarrelError as fault:
                 error = fault
         return PluginState(

@@ -50,15 +50,15 @@ class RoleSource:
     spec: RoleSpec
     remedy: str | None = None
 
-    def identifier_among(self, known: Iterable[Id]) -> Id | None:
+    def identifier_among(self, ids: Iterable[Id]) -> Id | None:
         """Returns the identifier to ask the source for; None if it takes none of these.
 
         Of several kinds the one that the manifest names first, of several of a kind the first.
         """
         by_kind: dict[str, Id] = {}
-        for one in known:
-            by_kind.setdefault(one.type, one)
-        return next((by_kind[one] for one in self.spec.identifiers if one in by_kind), None)
+        for id_ in ids:
+            by_kind.setdefault(id_.type, id_)
+        return next((by_kind[kind] for kind in self.spec.identifiers if kind in by_kind), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +125,11 @@ def role_sources(
     """
     sources, notices = all_role_sources(plugins, config, role)
     notices += [
-        f"{one.name} was not asked: {one.remedy}" for one in sources if one.remedy is not None
+        f"{source.name} was not asked: {source.remedy}"
+        for source in sources
+        if source.remedy is not None
     ]
-    return [one for one in sources if one.remedy is None], notices
+    return [source for source in sources if source.remedy is None], notices
 
 
 def all_role_sources(
@@ -170,12 +172,12 @@ def read_search(text: bytes, plugin: str, limit: int | None = None) -> SearchAns
     raw = _read(text, plugin, "search")
     works: list[Work] = []
     refused: list[str] = []
-    asked = raw["works"][:limit]
-    for item in asked:
+    items = raw["works"][:limit]
+    for item in items:
         work = _work(item, plugin, "search", refused)
         if work is not None:
             works.append(work)
-    surplus = len(raw["works"]) - len(asked)
+    surplus = len(raw["works"]) - len(items)
     return SearchAnswer(
         tuple(works), raw.get("total"), raw.get("next_cursor"), tuple(refused), surplus
     )
@@ -253,4 +255,4 @@ def _validator(file: str, definition: str) -> Any:
 
 def choose(sources: Sequence[RoleSource], names: Sequence[str]) -> list[RoleSource]:
     """Returns the sources with one of these names or namespaces."""
-    return [one for one in sources if {one.name, one.namespace} & set(names)]
+    return [source for source in sources if {source.name, source.namespace} & set(names)]

@@ -97,7 +97,7 @@ class LockEntry:
             }
         )
         texts = [entry.url, entry.wasm, entry.manifest, entry.tool_set, *entry.hosts]
-        texts += [one for one in (entry.digest, entry.signer) if one is not None]
+        texts += [value for value in (entry.digest, entry.signer) if value is not None]
         texts += [getattr(tool, key) for tool in entry.tools.values() for key in tool.__slots__]
         if not all(isinstance(text, str) for text in texts):
             raise TypeError("expected texts")
@@ -123,14 +123,14 @@ def lock_entry(
         wasm=f"sha256:{wasm}",
         manifest=_hash(manifest.raw),
         tool_set=_hash({name: _members(tool) for name, tool in tools.items()}),
-        hosts=_asked_hosts(manifest),
+        hosts=_requested_hosts(manifest),
         signer=signer,
         tools=tools,
     )
 
 
-def _asked_hosts(manifest: Manifest) -> tuple[str, ...]:
-    """Returns the hosts that a manifest asks for; the public web is one of them."""
+def _requested_hosts(manifest: Manifest) -> tuple[str, ...]:
+    """Returns the hosts that a manifest requests; the public web is one of them."""
     hosts = {rule.host for rule in manifest.hosts}
     return tuple(sorted(hosts | {PUBLIC_WEB} if manifest.public_web else hosts))
 

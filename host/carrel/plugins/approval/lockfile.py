@@ -61,7 +61,9 @@ def change_lock(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(path.with_name(path.name + ".writing")):
-            entries = {name: one for name, one in read_lock(path).items() if name not in removed}
+            entries = {
+                name: entry for name, entry in read_lock(path).items() if name not in removed
+            }
             _replace(path, encode_lock({**entries, **approved}))
     except OSError as error:
         raise StorageError(str(path), error.strerror or str(error)) from error

@@ -61,11 +61,11 @@ def wanted_names(config: Config, names: Sequence[str]) -> list[str]:
             if entry.enabled and (entry.url.startswith("oci:") or entry.name in locked)
             if not entry.is_builtin
         ]
-    known = [entry.name for entry in config.plugins]
+    configured = [entry.name for entry in config.plugins]
     for name in names:
         entry = config.plugin(name)
         if entry is None:
-            raise UnknownNameError("plugin", name, known=known)
+            raise UnknownNameError("plugin", name, known=configured)
         if entry.is_builtin:
             raise ArgumentError([f"{name}: a built-in plugin is pinned by Carrel itself"])
     return list(dict.fromkeys(names))

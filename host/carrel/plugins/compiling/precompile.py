@@ -118,7 +118,7 @@ class Precompiler:
 
 def missing_code(names: Sequence[str], cache: CodeCache, stack_bytes: int) -> list[str]:
     """Returns the built-in plugins without code in the cache."""
-    return [one for one in names if not cache.holds(code_key(builtin_digest(one), stack_bytes))]
+    return [name for name in names if not cache.holds(code_key(builtin_digest(name), stack_bytes))]
 
 
 def _main(arguments: Sequence[str]) -> int:

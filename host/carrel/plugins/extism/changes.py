@@ -25,7 +25,7 @@ class Changes:
         now = time.monotonic()
         if self.listener is not None and now - self._notified.get(what, -1.0) >= 1.0:
             if len(self._notified) >= _REMEMBERED:
-                self._notified = {one: at for one, at in self._notified.items() if now - at < 1.0}
+                self._notified = {kind: at for kind, at in self._notified.items() if now - at < 1.0}
             if len(self._notified) < _REMEMBERED:
                 self._notified[what] = now
                 self.listener(what)

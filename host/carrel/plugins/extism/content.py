@@ -2,7 +2,7 @@
 
 Values are rebuilt member by member, so unknown members are dropped. Texts of results, documents and
 prompts are data and stay unchanged; texts for people lose hidden characters. A value of another
-shape is a `ContractViolation` that names its place.
+shape is a `ContractViolation` that names its path.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_COMPLETIONS = 100
 
 
 class _Fault(Exception):
-    """A place and what is wrong there."""
+    """A path and what is wrong there."""
 
 
 def checked(read: Callable[[dict[str, Any]], Any], value: dict[str, Any], *names: str) -> Any:
@@ -55,26 +55,26 @@ def checked(read: Callable[[dict[str, Any]], Any], value: dict[str, Any], *names
 def read_blocks(value: dict[str, Any]) -> tuple[Block, ...]:
     """Reads the content of a CallToolResult."""
     return tuple(
-        _block(one, f"content[{at}]")
-        for at, one in enumerate(_list(value.get("content", []), "content"))
+        _block(block, f"content[{at}]")
+        for at, block in enumerate(_list(value.get("content", []), "content"))
     )
 
 
 def read_contents(value: dict[str, Any]) -> tuple[Block, ...]:
     """Reads the contents of a ReadResourceResult."""
     contents = _list(value.get("contents"), "contents")
-    return tuple(_contents(one, f"contents[{at}]") for at, one in enumerate(contents))
+    return tuple(_contents(item, f"contents[{at}]") for at, item in enumerate(contents))
 
 
 def read_prompt(value: dict[str, Any]) -> dict[str, Any]:
     """Reads a GetPromptResult."""
     messages = []
-    for at, one in enumerate(_list(value.get("messages"), "messages")):
-        place = f"messages[{at}]"
-        message = _object(one, place)
+    for at, item in enumerate(_list(value.get("messages"), "messages")):
+        path = f"messages[{at}]"
+        message = _object(item, path)
         if message.get("role") not in ("user", "assistant"):
-            raise _Fault(f"{place}.role is neither user nor assistant")
-        block = _block(message.get("content"), f"{place}.content")
+            raise _Fault(f"{path}.role is neither user nor assistant")
+        block = _block(message.get("content"), f"{path}.content")
         messages.append({"role": message["role"], "content": block})
     prompt: dict[str, Any] = {"messages": messages}
     if isinstance(value.get("description"), str):
@@ -86,10 +86,10 @@ def read_completion(value: dict[str, Any]) -> dict[str, Any]:
     """Reads the completion of a CompleteResult."""
     raw = _object(value.get("completion"), "completion")
     values = _list(raw.get("values"), "completion.values")
-    if not all(isinstance(one, str) for one in values):
+    if not all(isinstance(text, str) for text in values):
         raise _Fault("completion.values contains something that is not text")
     completion: dict[str, Any] = {
-        "values": [printable(one, 1000) for one in values[:MAX_COMPLETIONS]]
+        "values": [printable(text, 1000) for text in values[:MAX_COMPLETIONS]]
     }
     total, more = raw.get("total"), raw.get("hasMore")
     if isinstance(total, int) and not isinstance(total, bool) and total >= 0:
@@ -104,48 +104,48 @@ def texts_of(blocks: tuple[Block, ...]) -> str:
     return "\n".join(block["text"] for block in blocks if block["type"] == "text")
 
 
-def _block(value: Any, place: str) -> Block:
-    raw = _object(value, place)
+def _block(value: Any, path: str) -> Block:
+    raw = _object(value, path)
     kind = raw.get("type")
     if kind == "text":
-        block: Block = {"type": "text", "text": _data(_text(raw, "text", place))}
+        block: Block = {"type": "text", "text": _data(_text(raw, "text", path))}
     elif kind in ("image", "audio"):
-        block = {"type": kind, "data": _base64(raw, "data", place)}
-        block["mimeType"] = _media_type(raw, place)
+        block = {"type": kind, "data": _base64(raw, "data", path)}
+        block["mimeType"] = _media_type(raw, path)
     elif kind == "resource_link":
-        block = {"type": kind, **_link(raw, place)}
+        block = {"type": kind, **_link(raw, path)}
     elif kind == "resource":
-        block = {"type": kind, "resource": _contents(raw.get("resource"), f"{place}.resource")}
+        block = {"type": kind, "resource": _contents(raw.get("resource"), f"{path}.resource")}
     else:
-        raise _Fault(f"{place}.type is {printable(repr(kind), 40)}")
+        raise _Fault(f"{path}.type is {printable(repr(kind), 40)}")
     if isinstance(raw.get("annotations"), Mapping):
         block["annotations"] = _annotations(raw["annotations"])
     return block
 
 
-def _contents(value: Any, place: str) -> Block:
-    raw = _object(value, place)
+def _contents(value: Any, path: str) -> Block:
+    raw = _object(value, path)
     if not is_uri(raw.get("uri")):
-        raise _Fault(f"{place}.uri is not a URI")
+        raise _Fault(f"{path}.uri is not a URI")
     contents: Block = {"uri": raw["uri"]}
     if raw.get("mimeType") is not None:
-        contents["mimeType"] = _media_type(raw, place)
+        contents["mimeType"] = _media_type(raw, path)
     if raw.get("blob") is not None:
-        contents["blob"] = _base64(raw, "blob", place)
+        contents["blob"] = _base64(raw, "blob", path)
     else:
-        contents["text"] = _data(_text(raw, "text", place))
+        contents["text"] = _data(_text(raw, "text", path))
     return contents
 
 
-def _link(raw: dict[str, Any], place: str) -> Block:
+def _link(raw: dict[str, Any], path: str) -> Block:
     if not is_uri(raw.get("uri")):
-        raise _Fault(f"{place}.uri is not a URI")
-    link: Block = {"uri": raw["uri"], "name": printable(_text(raw, "name", place), 200)}
+        raise _Fault(f"{path}.uri is not a URI")
+    link: Block = {"uri": raw["uri"], "name": printable(_text(raw, "name", path), 200)}
     for key, limit in (("title", 200), ("description", 1000)):
         if isinstance(raw.get(key), str):
             link[key] = printable(raw[key], limit)
     if raw.get("mimeType") is not None:
-        link["mimeType"] = _media_type(raw, place)
+        link["mimeType"] = _media_type(raw, path)
     size = raw.get("size")
     if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
         link["size"] = size
@@ -153,33 +153,33 @@ def _link(raw: dict[str, Any], place: str) -> Block:
 
 
 def _annotations(raw: Mapping[str, Any]) -> Block:
-    kept: Block = {}
+    valid: Block = {}
     audience, priority = raw.get("audience"), raw.get("priority")
     if isinstance(audience, list):
-        kept["audience"] = [one for one in audience if one in ("user", "assistant")]
+        valid["audience"] = [role for role in audience if role in ("user", "assistant")]
     if isinstance(priority, int | float) and 0 <= priority <= 1:
-        kept["priority"] = priority
-    return kept
+        valid["priority"] = priority
+    return valid
 
 
-def _object(value: Any, place: str) -> dict[str, Any]:
+def _object(value: Any, path: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _Fault(f"{place} is not an object")
+        raise _Fault(f"{path} is not an object")
     return value
 
 
-def _list(value: Any, place: str) -> list[Any]:
+def _list(value: Any, path: str) -> list[Any]:
     if not isinstance(value, list):
-        raise _Fault(f"{place} is not an array")
+        raise _Fault(f"{path} is not an array")
     if len(value) > MAX_BLOCKS:
-        raise _Fault(f"{place} has more than {MAX_BLOCKS} items")
+        raise _Fault(f"{path} has more than {MAX_BLOCKS} items")
     return value
 
 
-def _text(raw: dict[str, Any], key: str, place: str) -> str:
+def _text(raw: dict[str, Any], key: str, path: str) -> str:
     value = raw.get(key)
     if not isinstance(value, str):
-        raise _Fault(f"{place}.{key} is not text")
+        raise _Fault(f"{path}.{key} is not text")
     return value
 
 
@@ -199,16 +199,16 @@ def _data(text: str) -> str:
     return escaped.decode() if isinstance(value, dict | list) else text
 
 
-def _media_type(raw: dict[str, Any], place: str) -> str:
+def _media_type(raw: dict[str, Any], path: str) -> str:
     if not is_media_type(raw.get("mimeType")):
-        raise _Fault(f"{place}.mimeType is not a media type")
+        raise _Fault(f"{path}.mimeType is not a media type")
     return str(raw["mimeType"])
 
 
-def _base64(raw: dict[str, Any], key: str, place: str) -> str:
-    value = _text(raw, key, place)
+def _base64(raw: dict[str, Any], key: str, path: str) -> str:
+    value = _text(raw, key, path)
     try:
         base64.b64decode(value, validate=True)
     except (binascii.Error, ValueError):
-        raise _Fault(f"{place}.{key} is not base64") from None
+        raise _Fault(f"{path}.{key} is not base64") from None
     return value

@@ -18,8 +18,8 @@ class ModuleFetcher:
     def fetch_all(self, requests: Sequence[Request], call: Call) -> list[Outcome]:
         """Makes the requests; see `carrel.exchange.Fetcher`."""
         outcomes = [
-            self._reworded(one) if isinstance(one, Failure) else one
-            for one in self._inner.fetch_all(requests, call)
+            self._reworded(outcome) if isinstance(outcome, Failure) else outcome
+            for outcome in self._inner.fetch_all(requests, call)
         ]
         if call.denial is not None:
             call.denial = self._reworded(call.denial)

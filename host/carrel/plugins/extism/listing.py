@@ -68,10 +68,12 @@ def module_manifest(
         LoadError: with every fault.
     """
     faults: list[str] = []
-    tools = _read("tools", listed, _tool, lambda one: one.name, faults)
-    resources = _read("resources", listed, _resource, lambda one: one.uri, faults)
-    templates = _read("resourceTemplates", listed, _template, lambda one: one.uri_template, faults)
-    prompts = _read("prompts", listed, _prompt, lambda one: one.name, faults)
+    tools = _read("tools", listed, _tool, lambda tool: tool.name, faults)
+    resources = _read("resources", listed, _resource, lambda resource: resource.uri, faults)
+    templates = _read(
+        "resourceTemplates", listed, _template, lambda template: template.uri_template, faults
+    )
+    prompts = _read("prompts", listed, _prompt, lambda prompt: prompt.name, faults)
     rules = []
     for host in hosts:
         try:
@@ -122,16 +124,16 @@ def _read(
         faults.append(f"{kind}: more than {MAX_ITEMS}")
         return ()
     items: dict[str, T] = {}
-    for at, one in enumerate(raw):
-        if not isinstance(one, dict):
+    for at, entry in enumerate(raw):
+        if not isinstance(entry, dict):
             faults.append(f"{kind}[{at}] is not an object")
             continue
         found: list[str] = []
-        item = read(one, found)
+        item = read(entry, found)
         if key(item) in items:
             found.append("is listed twice")
         items[key(item)] = item
-        faults += [f"{kind}.{str(one.get('name'))[:80]!r} {fault}" for fault in found]
+        faults += [f"{kind}.{str(entry.get('name'))[:80]!r} {fault}" for fault in found]
     return tuple(items.values())
 
 
@@ -174,19 +176,19 @@ def _tool(raw: dict[str, Any], faults: list[str]) -> ToolSpec:
         idempotent=hints.get("idempotentHint") is True,
         # Always open-world: the results of a third-party module are external content.
         open_world=True,
-        hints=_given(hints),
+        hints=_valid_hints(hints),
     )
 
 
-def _given(raw: Mapping[str, Any]) -> dict[str, bool | str]:
+def _valid_hints(raw: Mapping[str, Any]) -> dict[str, bool | str]:
     """Returns the annotations that MCP knows and that are of their type."""
-    given: dict[str, bool | str] = {
+    hints: dict[str, bool | str] = {
         key: raw[key] for key in _HINTS if isinstance(raw.get(key), bool)
     }
     title = title_of(dict(raw))
     if title is not None:
-        given["title"] = title
-    return given
+        hints["title"] = title
+    return hints
 
 
 def _words_hide(value: Any) -> bool:
@@ -266,13 +268,13 @@ def scheme_of(uri: Any) -> str:
 def _prompt(raw: dict[str, Any], faults: list[str]) -> PromptSpec:
     name, title, description = _named(raw, faults)
     arguments = []
-    given = raw.get("arguments") or []
-    for at, one in enumerate(given if isinstance(given, list) else [None]):
-        if not isinstance(one, dict):
+    raw_arguments = raw.get("arguments") or []
+    for at, entry in enumerate(raw_arguments if isinstance(raw_arguments, list) else [None]):
+        if not isinstance(entry, dict):
             faults.append(f"arguments[{at}] is not an object")
             continue
         inner: list[str] = []
-        argument, words, about = _named(one, inner)
+        argument, words, about = _named(entry, inner)
         faults += [f"arguments[{at}] {fault}" for fault in inner]
-        arguments.append(PromptArgument(argument, words, about, one.get("required") is True))
+        arguments.append(PromptArgument(argument, words, about, entry.get("required") is True))
     return PromptSpec(name, title, description, tuple(arguments))

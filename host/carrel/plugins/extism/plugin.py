@@ -110,10 +110,10 @@ class ModulePlugin(Plugin):
 
     def _submit_call(self, tool: str, arguments: Mapping[str, Any] | None, call: Call) -> Pending:
         """Starts a tool call; see `Plugin.start_call`."""
-        asked = _asked(tool, arguments)
+        params = _request_params(tool, arguments)
         if self._first_version:
-            return self._submit("call", {"params": asked}, call)
-        return self._submit("call_tool", {"request": asked}, call)
+            return self._submit("call", {"params": params}, call)
+        return self._submit("call_tool", {"request": params}, call)
 
     def _result(self, call: Call, text: bytes) -> Result:
         """Checks a CallToolResult: content blocks, and structured content if there is some."""
@@ -188,8 +188,8 @@ class ModulePlugin(Plugin):
         self, name: str, arguments: Mapping[str, str] | None, call: Call
     ) -> RunningCall[dict[str, Any]]:
         """Starts to fill in a prompt; returns MCP's GetPromptResult."""
-        asked = _asked(name, arguments)
-        pending = self._submit("get_prompt", {"request": asked}, call)
+        params = _request_params(name, arguments)
+        pending = self._submit("get_prompt", {"request": params}, call)
         return RunningCall(call, pending, self._prompt, self._as_error)
 
     def _prompt(self, text: bytes) -> dict[str, Any]:
@@ -203,7 +203,7 @@ class ModulePlugin(Plugin):
         self,
         reference: Mapping[str, str],
         argument: Mapping[str, str],
-        known: Mapping[str, str],
+        resolved: Mapping[str, str],
         call: Call,
     ) -> RunningCall[dict[str, Any]]:
         """Starts to complete an argument; returns the completion of MCP's CompleteResult.
@@ -211,12 +211,12 @@ class ModulePlugin(Plugin):
         Args:
             reference: `type` prompt with a `name`, or `type` resource with a `uri`.
             argument: its `name`, and the `value` so far.
-            known: arguments with values already.
+            resolved: arguments with values already.
             call: the call to run it in.
         """
         request: dict[str, Any] = {"ref": dict(reference), "argument": dict(argument)}
-        if known:
-            request["context"] = {"arguments": dict(known)}
+        if resolved:
+            request["context"] = {"arguments": dict(resolved)}
         pending = self._submit("complete", {"request": request}, call)
         return RunningCall(call, pending, self._completion, self._as_error)
 
@@ -340,12 +340,12 @@ class ModulePlugin(Plugin):
         raise LoadError(f"{self.name}: {export} failed: {reason}", plugin=self.name) from None
 
 
-def _asked(name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
+def _request_params(name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     """Returns a request's parameters; absent arguments stay absent, as in hyper-mcp."""
-    asked: dict[str, Any] = {"name": name}
+    params: dict[str, Any] = {"name": name}
     if arguments is not None:
-        asked["arguments"] = dict(arguments)
-    return asked
+        params["arguments"] = dict(arguments)
+    return params
 
 
 def _compact(value: Any) -> str:

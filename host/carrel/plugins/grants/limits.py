@@ -72,7 +72,7 @@ def module_limits(overrides: Mapping[str, float]) -> Limits:
 
 
 def effective_limits(
-    asked: Mapping[str, float],
+    requested: Mapping[str, float],
     overrides: Mapping[str, float],
     *,
     trusted: bool,
@@ -81,7 +81,7 @@ def effective_limits(
     """Combines defaults, manifest and overrides.
 
     Args:
-        asked: the manifest's `limits`.
+        requested: the manifest's `limits`.
         overrides: the operator's, which take precedence.
         trusted: whether the manifest may raise limits: so for built-in plugins. Another plugin's
             manifest can lower the defaults, never raise them.
@@ -89,7 +89,7 @@ def effective_limits(
     """
     defaults = defaults or Limits()
     values: dict[str, float] = {}
-    for name, value in asked.items():
+    for name, value in requested.items():
         values[name] = value if trusted else min(value, getattr(defaults, name))
     values.update(overrides)
     return defaults._replace(**values)  # type: ignore[arg-type]

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 def paced(entry: PluginConfig, rule: HostRule) -> HostRule:
     """Returns the rule with the plugin's effective pace."""
-    wanted = _override(entry, rule.host)
-    if entry.is_builtin and wanted is None:
+    override = _override(entry, rule.host)
+    if entry.is_builtin and override is None:
         return rule
     floors = [rule] if entry.is_builtin else _floors(rule.host)
-    if wanted is not None:
-        pace = Pace(wanted.interval_ms / 1000, wanted.burst, rule.upstream)
+    if override is not None:
+        pace = Pace(override.interval_ms / 1000, override.burst, rule.upstream)
         rule = dataclasses.replace(rule, pace=pace)
-        if wanted.ignore_upstream_rule:
+        if override.ignore_upstream_rule:
             return rule
     for floor in floors:
         rule = _no_quicker(rule, floor)
@@ -47,7 +47,7 @@ def upstream_rules(entry: PluginConfig) -> tuple[HostRule, ...]:
     return tuple(
         rule
         for rule in builtin_rules()
-        if (wanted := _override(entry, rule.host)) is None or not wanted.ignore_upstream_rule
+        if (override := _override(entry, rule.host)) is None or not override.ignore_upstream_rule
     )
 
 

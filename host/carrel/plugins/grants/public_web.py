@@ -45,7 +45,9 @@ def page_url(url: str) -> str | Failure:
     authority, slash, rest = url.strip().partition("://")[2].partition("/")
     if slash and authority.isascii():
         head = url.strip()[: -len(rest)] if rest else url.strip()
-        url = head + "".join(one if one.isascii() else quote(one) for one in rest)
+        url = head + "".join(
+            character if character.isascii() else quote(character) for character in rest
+        )
     target = parse_url(url.strip(), upgrade=True, any_port=True)
     if isinstance(target, UrlFault):
         return failures.denied(url, target.reason, target.message)

@@ -37,14 +37,16 @@ def missing_requirement(
         recorded: requests of a recording that is replayed. A replayed request needs no secret, so
             nothing is missing when the recording has requests to the secret's hosts.
     """
-    needed = [one for one in manifest.raw.get("secrets", ()) if one.get("required")]
+    needed = [secret for secret in manifest.raw.get("secrets", ()) if secret.get("required")]
     if not needed:
         return None
     provided = provided_secrets(config, entry, manifest)
-    missing = [one for one in needed if not provided.get(one["name"])]
-    if not missing or _has_request(recorded, {host for one in missing for host in one["hosts"]}):
+    missing = [secret for secret in needed if not provided.get(secret["name"])]
+    if not missing or _has_request(
+        recorded, {host for secret in missing for host in secret["hosts"]}
+    ):
         return None
-    return "; ".join(_how_to_set(one, entry) for one in missing)
+    return "; ".join(_how_to_set(secret, entry) for secret in missing)
 
 
 def unset_keys(config: Config, entry: PluginConfig, manifest: Manifest) -> tuple[str, ...]:
@@ -53,12 +55,16 @@ def unset_keys(config: Config, entry: PluginConfig, manifest: Manifest) -> tuple
     The contact address and the software's name are no keys.
     """
     declared = [
-        one for one in manifest.raw.get("secrets", ()) if one["name"] not in (CONTACT, SOFTWARE)
+        secret
+        for secret in manifest.raw.get("secrets", ())
+        if secret["name"] not in (CONTACT, SOFTWARE)
     ]
     if not declared:
         return ()
     provided = provided_secrets(config, entry, manifest)
-    return tuple(_how_to_set(one, entry) for one in declared if not provided.get(one["name"]))
+    return tuple(
+        _how_to_set(secret, entry) for secret in declared if not provided.get(secret["name"])
+    )
 
 
 def _how_to_set(secret: Mapping[str, Any], entry: PluginConfig) -> str:
@@ -78,4 +84,4 @@ def _how_to_set(secret: Mapping[str, Any], entry: PluginConfig) -> str:
 def _has_request(requests: Iterable[Request], hosts: Collection[str]) -> bool:
     from urllib.parse import urlsplit
 
-    return any(urlsplit(one.url).hostname in hosts for one in requests)
+    return any(urlsplit(request.url).hostname in hosts for request in requests)

@@ -64,21 +64,21 @@ def review(config: Config, entry: PluginConfig, manifest: Manifest) -> list[Revi
 
 def in_vain(entry: PluginConfig, manifest: Manifest) -> list[str]:
     """Returns what is granted and not requested, in the configuration's words."""
-    place = f"plugins.{entry.name}.runtime_config"
+    prefix = f"plugins.{entry.name}.runtime_config"
     hosts = [rule.host for rule in manifest.hosts]
     if manifest.public_web:
         hosts.append(PUBLIC_WEB)
     granted = [
         grant if isinstance(grant, str) else grant.host for grant in entry.allowed_hosts or ()
     ]
-    lines = [f"{place}.allowed_hosts: {host}" for host in _strange(granted, hosts)]
+    lines = [f"{prefix}.allowed_hosts: {host}" for host in _strange(granted, hosts)]
     lines += [
-        f"{place}.pace: {host}"
+        f"{prefix}.pace: {host}"
         for host in entry.pace
         if not any(common_host(host, declared) == declared for declared in hosts)
     ]
     lines += [
-        f"{place}.secrets: {name}" for name in entry.secrets or () if name not in manifest.secrets
+        f"{prefix}.secrets: {name}" for name in entry.secrets or () if name not in manifest.secrets
     ]
     return lines
 
@@ -96,7 +96,9 @@ def limits_of(config: Config, entry: PluginConfig, manifest: Manifest) -> dict[s
 
 def _strange(granted: Iterable[str], declared: list[str]) -> list[str]:
     return [
-        host for host in granted if not any(common_host(host, one) is not None for one in declared)
+        host
+        for host in granted
+        if not any(common_host(host, declared_host) is not None for declared_host in declared)
     ]
 
 
@@ -105,34 +107,34 @@ def _host(entry: PluginConfig, policy: Policy, rule: HostRule) -> ReviewItem:
         return _endpoint(entry, rule)
     granted = (rule,) if policy.granted is None else narrow([rule], policy.granted)
     refused = ["everything"] if not granted else []
-    if granted and rule.host not in {one.host for one in granted}:
+    if granted and rule.host not in {grant.host for grant in granted}:
         refused.append("other names")
-    methods = set[str]().union(*(one.methods for one in granted))
+    methods = set[str]().union(*(grant.methods for grant in granted))
     if granted and (missing := rule.methods - methods):
         refused.append(", ".join(sorted(missing)))
-    if granted and not any(one.paths == rule.paths for one in granted):
+    if granted and not any(grant.paths == rule.paths for grant in granted):
         refused.append("other paths")
-    place = f"plugins.{entry.name}.runtime_config.allowed_hosts"
+    setting = f"plugins.{entry.name}.runtime_config.allowed_hosts"
     return ReviewItem(
         "host",
         rule.host,
         _requests(rule),
         "; ".join(
-            _requests(one) if one.host == rule.host else f"{one.host}: {_requests(one)}"
-            for one in granted
+            _requests(grant) if grant.host == rule.host else f"{grant.host}: {_requests(grant)}"
+            for grant in granted
         ),
         ", ".join(refused),
-        f"{place} += {HostGrant(rule.host)}" if refused else "",
+        f"{setting} += {HostGrant(rule.host)}" if refused else "",
     )
 
 
 def _endpoint(entry: PluginConfig, rule: HostRule) -> ReviewItem:
-    """Returns the server of the operator's own, which is granted by saying where it is."""
-    asked = f"{_requests(rule)} of the operator's own server"
+    """Returns the operator's own server, which is granted by configuring its URL."""
+    requested = f"{_requests(rule)} of the operator's own server"
     grant = f'plugins.{entry.name}.runtime_config.endpoint = "https://…"'
     if entry.endpoint is None:
-        return ReviewItem("host", rule.host, asked, "", "everything", grant)
-    return ReviewItem("host", rule.host, asked, f"{entry.endpoint.url}: {_requests(rule)}")
+        return ReviewItem("host", rule.host, requested, "", "everything", grant)
+    return ReviewItem("host", rule.host, requested, f"{entry.endpoint.url}: {_requests(rule)}")
 
 
 def _public_web(entry: PluginConfig, policy: Policy, manifest: Manifest) -> Iterator[ReviewItem]:
@@ -140,12 +142,12 @@ def _public_web(entry: PluginConfig, policy: Policy, manifest: Manifest) -> Iter
     if not manifest.public_web:
         return
     methods = ", ".join(sorted(manifest.raw["public_web"]["methods"]))
-    asked = f"{methods} every public host"
+    requested = f"{methods} every public host"
     if policy.public_web is not None:
-        yield ReviewItem("host", PUBLIC_WEB, asked, asked)
+        yield ReviewItem("host", PUBLIC_WEB, requested, requested)
         return
     grant = f'plugins.{entry.name}.runtime_config.allowed_hosts += "{PUBLIC_WEB}"'
-    yield ReviewItem("host", PUBLIC_WEB, asked, "", "everything", grant)
+    yield ReviewItem("host", PUBLIC_WEB, requested, "", "everything", grant)
 
 
 def _requests(rule: HostRule) -> str:
@@ -156,11 +158,11 @@ def _paces(entry: PluginConfig, policy: Policy, manifest: Manifest) -> Iterator[
     """Yields the pace at each host: declared by the manifest, effective by the policy."""
     declared = {rule.host: rule for rule in manifest.hosts}
     for rule in policy.rules:
-        asked = [_pace(declared[rule.host]), _named_bucket(declared[rule.host])]
+        requested = [_pace(declared[rule.host]), _named_bucket(declared[rule.host])]
         yield ReviewItem(
             "pace",
             rule.host,
-            ", ".join(filter(None, asked)),
+            ", ".join(filter(None, requested)),
             f"{_pace(rule) or 'any'}, {buckets(policy, rule)}",
             grant=f'plugins.{entry.name}.runtime_config.pace."{rule.host}"',
         )
@@ -232,13 +234,13 @@ def _shown(kind: str, name: str, word: str, grant: str | None) -> ReviewItem:
 
 def _limits(config: Config, entry: PluginConfig, manifest: Manifest) -> Iterator[ReviewItem]:
     for name, value in limits_of(config, entry, manifest).items():
-        asked: Any = manifest.limits.get(name)
-        less = asked is not None and asked > value
+        requested: Any = manifest.limits.get(name)
+        less = requested is not None and requested > value
         yield ReviewItem(
             "limit",
             name,
-            "" if asked is None else f"{asked:,}",
+            "" if requested is None else f"{requested:,}",
             f"{value:,}",
-            f"{asked:,}" if less else "",
+            f"{requested:,}" if less else "",
             limit_grant(entry.name, name),
         )

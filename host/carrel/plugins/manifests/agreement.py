@@ -76,7 +76,7 @@ def require_documents(manifest: Manifest, *, exported: bool) -> None:
         LoadError: a format is bytes and the interface is missing, or the other way round.
     """
     name = manifest.name
-    formats = [one.name for one in manifest.formats if one.takes_bytes]
+    formats = [declared.name for declared in manifest.formats if declared.takes_bytes]
     if formats and not exported:
         raise LoadError(
             f"{name}: its manifest declares {', '.join(formats)} as bytes, but the component does "
@@ -92,18 +92,18 @@ def require_documents(manifest: Manifest, *, exported: bool) -> None:
         )
 
 
-def _differences(one: Any, other: Any, path: str) -> Iterator[str]:
+def _differences(left: Any, right: Any, path: str) -> Iterator[str]:
     """Yields the paths at which two JSON values differ, outermost first."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        for key in [*one, *(key for key in other if key not in one)]:
+    if isinstance(left, dict) and isinstance(right, dict):
+        for key in [*left, *(key for key in right if key not in left)]:
             below = f"{path}.{key}" if path else key
-            if key in one and key in other:
-                yield from _differences(one[key], other[key], below)
+            if key in left and key in right:
+                yield from _differences(left[key], right[key], below)
             else:
                 yield below
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for index, (here, there) in enumerate(zip(one, other, strict=True)):
+    elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+        for index, (here, there) in enumerate(zip(left, right, strict=True)):
             yield from _differences(here, there, f"{path}[{index}]")
-    elif one != other or isinstance(one, bool) is not isinstance(other, bool):
+    elif left != right or isinstance(left, bool) is not isinstance(right, bool):
         # To Python True is 1; in JSON they are two values, as 1 and 1.0 are not.
         yield path

@@ -192,25 +192,25 @@ class Manifest:
 
     def client_name(self, tool: str) -> str:
         """Returns the name of a tool for clients."""
-        return client_names(self.namespace, tuple(one.name for one in self.tools))[tool]
+        return client_names(self.namespace, tuple(spec.name for spec in self.tools))[tool]
 
     def renamed(self) -> dict[str, str]:
         """Returns tools whose name for clients is not namespace and own name, with that name."""
-        names = client_names(self.namespace, tuple(one.name for one in self.tools))
+        names = client_names(self.namespace, tuple(spec.name for spec in self.tools))
         return {own: name for own, name in names.items() if name != f"{self.namespace}_{own}"}
 
     def format(self, name: str) -> Format | None:
         """Returns the format of that name."""
-        return next((one for one in self.formats if one.name == name), None)
+        return next((declared for declared in self.formats if declared.name == name), None)
 
     @property
     def reads_bytes(self) -> bool:
         """Whether a format's documents are bytes."""
-        return any(one.takes_bytes for one in self.formats)
+        return any(declared.takes_bytes for declared in self.formats)
 
     def resource(self, uri: str) -> ResourceSpec | None:
         """Returns the resource at that URI."""
-        return next((one for one in self.resources if one.uri == uri), None)
+        return next((resource for resource in self.resources if resource.uri == uri), None)
 
 
 def parse_manifest(text: str, plugin: str, *, trusted: bool = False) -> Manifest:
@@ -291,9 +291,9 @@ def _semantic_faults(raw: dict[str, Any]) -> list[str]:
         for kind in raw.get("assigns", ())
         if kind not in resolved
     ]
-    for place, words in _shown(raw):
+    for path, words in _shown(raw):
         if any(_hides(character) for character in set(words)):
-            faults.append(f"{place} holds control or invisible characters")
+            faults.append(f"{path} holds control or invisible characters")
     try:
         read_policy(raw, granted=None, provided={})
     except ValueError as error:
@@ -306,7 +306,7 @@ def _hides(character: str) -> bool:
 
 
 def _shown(raw: dict[str, Any]) -> list[tuple[str, str]]:
-    """Returns every text that a person or a model will read, with its place."""
+    """Returns every text that a person or a model will read, with its path."""
     texts: list[tuple[str, str]] = [
         (key, raw[key]) for key in ("title", "description", "licence") if key in raw
     ]
@@ -342,26 +342,26 @@ def _manifest(raw: dict[str, Any]) -> Manifest:
         tools=tuple(_tool(tool) for tool in raw["tools"]),
         formats=tuple(
             Format(
-                name=one["name"],
-                description=one["description"],
-                media_types=tuple(one.get("media_types", ())),
-                output_schema=one["output_schema"],
-                takes_bytes=one.get("bytes", False),
+                name=document_format["name"],
+                description=document_format["description"],
+                media_types=tuple(document_format.get("media_types", ())),
+                output_schema=document_format["output_schema"],
+                takes_bytes=document_format.get("bytes", False),
             )
-            for one in raw["formats"]
+            for document_format in raw["formats"]
         ),
         lookup=_lookup(raw.get("lookup")),
         assigns=tuple(raw.get("assigns", ())),
-        roles={name: _role(name, one) for name, one in raw.get("roles", {}).items()},
+        roles={name: _role(name, role) for name, role in raw.get("roles", {}).items()},
         resources=tuple(
             ResourceSpec(
-                uri=one["uri"],
-                name=one["name"],
-                title=one.get("title"),
-                description=one["description"],
-                output_schema=one["output_schema"],
+                uri=resource["uri"],
+                name=resource["name"],
+                title=resource.get("title"),
+                description=resource["description"],
+                output_schema=resource["output_schema"],
             )
-            for one in raw.get("resources", [])
+            for resource in raw.get("resources", [])
         ),
         raw=raw,
     )

@@ -119,15 +119,15 @@ class _References:
         for target in sorted(self.targets):
             if target not in reached[target]:
                 continue
-            cycle = {one for one in reached[target] if target in reached[one]}
+            cycle = {member for member in reached[target] if target in reached[member]}
             try:
                 times = self._children(_resolve(self._schema, target), cycle, (target,)).most()
             except _LoopError:
                 return [f"applies {printable(target, 100)!r} to a value by way of itself"]
             if times > 1:
-                named = printable(target, 100)
+                name = printable(target, 100)
                 words = "more than once for the same part of a value: exponential time"
-                return [f"refers back to {named!r} {words}; leave the deeper levels open"]
+                return [f"refers back to {name!r} {words}; leave the deeper levels open"]
         return []
 
     def _reached(self, start: str) -> set[str]:
@@ -192,24 +192,24 @@ def _applied(node: Any) -> Iterator[Mapping[str, Any]]:
     """Yields every subschema in a node that is not reached by references only."""
     left = [node]
     while left:
-        one = left.pop()
-        if isinstance(one, Mapping):
-            yield one
-            left += [child for key, child in one.items() if key not in _DEFINITIONS]
-        elif isinstance(one, list):
-            left += one
+        item = left.pop()
+        if isinstance(item, Mapping):
+            yield item
+            left += [child for key, child in item.items() if key not in _DEFINITIONS]
+        elif isinstance(item, list):
+            left += item
 
 
 def _references_in(node: Any, *, definitions: bool) -> Iterable[str]:
     left = [node]
     while left:
-        one = left.pop()
-        if isinstance(one, Mapping):
-            if isinstance(one.get("$ref"), str):
-                yield one["$ref"]
-            left += [child for key, child in one.items() if definitions or key not in _DEFINITIONS]
-        elif isinstance(one, list):
-            left += one
+        item = left.pop()
+        if isinstance(item, Mapping):
+            if isinstance(item.get("$ref"), str):
+                yield item["$ref"]
+            left += [child for key, child in item.items() if definitions or key not in _DEFINITIONS]
+        elif isinstance(item, list):
+            left += item
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -82,24 +82,24 @@ def compile_schema(schema: Mapping[str, Any], *, formats: bool = True) -> jsonsc
 
 
 def validation_faults(validator: jsonschema_rs.Validator, value: Any) -> list[str]:
-    """Returns what is wrong with `value`, each fault with its place; empty for a valid one."""
+    """Returns what is wrong with `value`, each fault with its path; empty for a valid one."""
     if validator.is_valid(value):
         return []
     faults = []
     for error in _errors(validator, value):
-        place = printable(".".join(str(part) for part in error.instance_path), 300)
+        path = printable(".".join(str(part) for part in error.instance_path), 300)
         allowed = _allowed(error)
         if allowed is not None and len(allowed) > 1:
             message = _not_one_of(error.instance, allowed)
         else:
-            message = printable(_words(error, place), _LONGEST)
-        faults.append(f"{place}: {message}" if place else message)
+            message = printable(_words(error, path), _LONGEST)
+        faults.append(f"{path}: {message}" if path else message)
         if len(faults) == MAX_FAULTS:
             break
     return faults
 
 
-def _words(error: jsonschema_rs.ValidationError, place: str) -> str:
+def _words(error: jsonschema_rs.ValidationError, path: str) -> str:
     """Words the rule that a value breaks, with its limit or all allowed values.
 
     The value itself is quoted only when it is short: a long one would hide the rule, and may be
@@ -107,7 +107,7 @@ def _words(error: jsonschema_rs.ValidationError, place: str) -> str:
     """
     kind: Any = error.kind
     value: Any = error.instance
-    name = place.rpartition(".")[2]
+    name = path.rpartition(".")[2]
     items = name if name.isidentifier() else "items"
     match kind.name:
         case "maxItems":
@@ -121,7 +121,7 @@ def _words(error: jsonschema_rs.ValidationError, place: str) -> str:
         case "enum":
             return _not_one_of(error.instance, list(kind.options))
         case "anyOf":
-            reasons = [_words(one, place) for branch in kind.context for one in branch[:1]]
+            reasons = [_words(suberror, path) for branch in kind.context for suberror in branch[:1]]
             return " and ".join(dict.fromkeys(reasons))
     if len(error.message) <= _QUOTED:
         return error.message
@@ -158,10 +158,14 @@ def _allowed(error: jsonschema_rs.ValidationError) -> list[Any] | None:
         return None
     values: list[Any] = []
     for branch in kind.context:
-        found = [_allowed(one) for one in branch if one.instance_path == error.instance_path]
-        known = next((one for one in found if one is not None), None)
-        if known is not None:
-            values += known
+        found = [
+            _allowed(suberror)
+            for suberror in branch
+            if suberror.instance_path == error.instance_path
+        ]
+        allowed = next((options for options in found if options is not None), None)
+        if allowed is not None:
+            values += allowed
         elif len(branch) == 1 and _refuses_all_but_null(branch[0], error):
             values.append(None)
         else:
@@ -178,22 +182,22 @@ def _refuses_all_but_null(
 
 
 def _not_one_of(value: Any, allowed: list[Any]) -> str:
-    given = printable(_json(value), _QUOTED + 1)
-    subject = given if len(given) <= _QUOTED else "the value"
+    text = printable(_json(value), _QUOTED + 1)
+    subject = text if len(text) <= _QUOTED else "the value"
     return f"{subject} is not one of {_choice(allowed)}"
 
 
 def _choice(values: list[Any]) -> str:
     """Lists values as JSON, the last after `or`; cut if there are too many to read."""
-    texts = list(dict.fromkeys(printable(_json(one), _QUOTED) for one in values))
-    kept: list[str] = []
+    texts = list(dict.fromkeys(printable(_json(value), _QUOTED) for value in values))
+    shown: list[str] = []
     room = _CHOICE
     while texts and len(texts[0]) <= room:
         room -= len(texts[0])
-        kept.append(texts.pop(0))
+        shown.append(texts.pop(0))
     if texts:
-        kept.append(f"{len(texts)} others")
-    return " or ".join(filter(None, (", ".join(kept[:-1]), kept[-1])))
+        shown.append(f"{len(texts)} others")
+    return " or ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
 
 def _json(value: Any) -> str:
@@ -215,7 +219,7 @@ def _nodes(value: Any, depth: int) -> Iterator[tuple[int, Any]]:
 def _node_faults(node: Mapping[str, Any], *, root: bool) -> list[str]:
     faults = target_faults(node, root=root)
     patterns = (node.get("pattern"), *_keys(node.get("patternProperties")))
-    if any(isinstance(one, str) and len(one) > MAX_PATTERN for one in patterns):
+    if any(isinstance(pattern, str) and len(pattern) > MAX_PATTERN for pattern in patterns):
         faults.append(f"has a pattern longer than {MAX_PATTERN} characters")
     return faults
 

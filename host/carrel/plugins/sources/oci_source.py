@@ -159,10 +159,12 @@ def registry_settings(config: Config, host: str) -> RegistrySettings:
 
     registries = config.registries
     return RegistrySettings(
-        plain_http_hosts=frozenset(name for name, one in registries.items() if one.plain_http),
-        private_hosts=frozenset(name for name, one in registries.items() if one.private),
+        plain_http_hosts=frozenset(
+            name for name, registry in registries.items() if registry.plain_http
+        ),
+        private_hosts=frozenset(name for name, registry in registries.items() if registry.private),
         realm_hosts=frozenset(
-            (name, realm) for name, one in registries.items() for realm in one.realms
+            (name, realm) for name, registry in registries.items() for realm in registry.realms
         ),
         ca_bundle=registries.get(host, RegistryConfig()).ca_bundle or config.fetch.ca_bundle,
     )

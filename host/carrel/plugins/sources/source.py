@@ -92,7 +92,7 @@ def embedded_format_list(wasm: bytes) -> list[dict[str, Any]]:
 
 
 def embedded_formats(wasm: bytes) -> dict[str, bool] | None:
-    """Whether documents are bytes, by format, as a component's embedded manifest says it.
+    """Returns whether each format's documents are bytes, by a component's embedded manifest.
 
     Nothing is checked: it is for a built-in component, of which checking the whole manifest would
     take longer than parsing most documents. None without an embedded manifest.
@@ -101,7 +101,9 @@ def embedded_formats(wasm: bytes) -> dict[str, bool] | None:
     if section is None:
         return None
     formats = json.loads(section)["formats"]
-    return {one["name"]: one.get("bytes", False) for one in formats}
+    return {
+        document_format["name"]: document_format.get("bytes", False) for document_format in formats
+    }
 
 
 def builtin_digest(builtin: str, name: str = "") -> str:
@@ -120,8 +122,10 @@ def builtin_digest(builtin: str, name: str = "") -> str:
     except (OSError, ValueError, KeyError) as error:
         raise LoadError(f"{name}: {_LOCK} cannot be read: {error}", plugin=name) from error
     if builtin not in locked:
-        known = ", ".join(sorted(locked))
-        raise LoadError(f"{name}: no built-in plugin {builtin!r}; there are: {known}", plugin=name)
+        available = ", ".join(sorted(locked))
+        raise LoadError(
+            f"{name}: no built-in plugin {builtin!r}; there are: {available}", plugin=name
+        )
     return str(locked[builtin]["digest"]).removeprefix("sha256:")
 
 
