@@ -44,7 +44,7 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     known = list(schema.get("properties", {}))
     required = set(schema.get("required", ()))
     faults = []
-    kept: dict[str, Any] = {}
+    accepted: dict[str, Any] = {}
     for key, value in arguments.items():
         if key not in known and not (takes_any or "patternProperties" in schema):
             near = difflib.get_close_matches(key, known, n=1)
@@ -53,7 +53,7 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         elif key in required or not (
             value is None or (isinstance(value, str) and not value.strip())
         ):
-            kept[key] = value
+            accepted[key] = value
     if faults:
         raise ArgumentError(faults[:20], plugin=tool.plugin, tool=tool.name)
-    return kept
+    return accepted

@@ -22,8 +22,8 @@ def health(config: Config, plugin_set: PluginSet) -> dict[str, Any]:
     plugins = [_plugin(state) for state in plugin_set.states()]
     folders = {"cache": _folder(config.cache_dir), "data": _folder(config.data_dir)}
     return {
-        "ok": all(one["state"] != "failed" for one in plugins)
-        and all(one["writable"] for one in folders.values()),
+        "ok": all(plugin["state"] != "failed" for plugin in plugins)
+        and all(folder["writable"] for folder in folders.values()),
         "versions": {"carrel": __version__, "python": platform.python_version(), **_libraries()},
         "platform": f"{sys.platform} {platform.machine()}",
         "configuration": str(config.source_path) if config.source_path else None,

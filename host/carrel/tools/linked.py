@@ -56,17 +56,17 @@ def linked(result: Result, keepers: Iterable[HostResources]) -> Result:
         return result
     body = escaped_json(result.utf8)
     for keeper in keepers:
-        kept = keeper.keep(body)
-        if kept is not None:
+        stored = keeper.keep(body)
+        if stored is not None:
             break
     else:
         return result
     summary: dict[str, Any] = {
-        "resource": kept.uri,
+        "resource": stored.uri,
         "bytes": len(body),
         "mimeType": MEDIA_TYPE,
         "summary": printable(result.link.summary, 500),
-        "expiresAt": kept.expires_at,
+        "expiresAt": stored.expires_at,
         "linked": True,
         **result.link.facts,
     }
@@ -76,7 +76,7 @@ def linked(result: Result, keepers: Iterable[HostResources]) -> Result:
         {"type": "text", "text": escaped_json(utf8).decode()},
         {
             "type": "resource_link",
-            "uri": kept.uri,
+            "uri": stored.uri,
             "name": "artifact",
             "description": summary["summary"],
             "mimeType": MEDIA_TYPE,

@@ -116,7 +116,7 @@ class Prompts:
         self,
         reference: Mapping[str, str],
         argument: Mapping[str, str],
-        known: Mapping[str, str],
+        resolved: Mapping[str, str],
         *,
         call_started: Started | None = None,
     ) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class Prompts:
         Args:
             reference: `type` ref/prompt with a `name`, or ref/resource with a `uri`.
             argument: its `name`, and the `value` so far.
-            known: values of other arguments.
+            resolved: values of other arguments.
             call_started: called with the call.
 
         Raises:
@@ -139,7 +139,7 @@ class Prompts:
         call = plugin.new_call("complete")
         if call_started is not None:
             call_started(call)
-        return await plugin.start_completion(own, argument, known, call).wait()
+        return await plugin.start_completion(own, argument, resolved, call).wait()
 
     def _referred(self, reference: Mapping[str, str]) -> tuple[str, dict[str, str]]:
         """Returns the plugin of a reference, and the reference with the plugin's own name."""

@@ -21,5 +21,5 @@ class Tool(ToolSpec):
 
 def listed_tool(name: str, spec: ToolSpec, plugin: str) -> Tool:
     """Returns a plugin's or the host's tool under the name that clients call it by."""
-    values = {one.name: getattr(spec, one.name) for one in fields(spec)}
+    values = {field.name: getattr(spec, field.name) for field in fields(spec)}
     return Tool(**{**values, "name": name, "plugin": plugin})

@@ -136,7 +136,9 @@ class Toolbox:
         )
 
     def _features_of(self, toolsets: Collection[str] | None) -> Sequence[Feature]:
-        return [one for one in self._features if toolsets is None or one.name in toolsets]
+        return [
+            feature for feature in self._features if toolsets is None or feature.name in toolsets
+        ]
 
     def owner_of_tool(self, name: str) -> Owner | None:
         """Returns what a tool belongs to; None if there is none of that name."""
@@ -249,12 +251,12 @@ class Toolbox:
             from .resources import find_resources
 
             found = find_resources(self._plugin_set, self._config, self._naming).values()
-            self._resources = [one for one in found if self._is_readable(one)]
+            self._resources = [resource for resource in found if self._is_readable(resource)]
         return [*self._resources, *self._resources_of_host()]
 
     def resource_templates(self) -> Sequence[Template]:
         """Returns the resource templates of plugins and of the host."""
-        own = [one for host in self._hosts() for one in host.templates()]
+        own = [template for host in self._hosts() for template in host.templates()]
         return [*self.prompts.templates(), *own]
 
     def has_resource(self, uri: str) -> bool:
@@ -270,7 +272,7 @@ class Toolbox:
         return True
 
     def _resources_of_host(self) -> list[Resource]:
-        return [one for host in self._hosts() for one in host.resources()]
+        return [resource for host in self._hosts() for resource in host.resources()]
 
     def _resource_features(self) -> Sequence[Feature]:
         """Returns the features whose resources are offered."""
@@ -284,7 +286,7 @@ class Toolbox:
                 if feature.resources is not None:
                     make: HostResourceMaker = import_name(feature.resources)
                     made.append(make(self._plugin_set, self._config))
-            self._host_resources = [one for one in made if one is not None]
+            self._host_resources = [host for host in made if host is not None]
         return self._host_resources
 
     def _start_reading(self, uri: str) -> RunningCall[Result]:
@@ -458,13 +460,13 @@ class Toolbox:
                     if grant is not None:
                         self._hidden[name] = (plugin, grant)
                         continue
-                    known = entries.get(name)
+                    existing = entries.get(name)
                     # A built-in plugin keeps its tools' names; else the first in the configuration
                     # is used.
-                    if known is None or self._yields(known.tool.plugin, plugin):
+                    if existing is None or self._yields(existing.tool.plugin, plugin):
                         entries[name] = _Entry(listed_tool(name, spec, plugin), spec.name)
                     else:
-                        _log.warning("%s: %s is a tool of %s", plugin, name, known.tool.plugin)
+                        _log.warning("%s: %s is a tool of %s", plugin, name, existing.tool.plugin)
             for error in failed.values():
                 _log.warning("%s", error)
             self._left_out = LeftOut(self._plugin_set, failed)
@@ -525,12 +527,12 @@ class Toolbox:
             return
         if not self._left_out.look_again():
             self._entries = None
-        known, left_out = self._tools(), self._left_out
-        reason = None if name in known else left_out.reason(name)
+        entries, left_out = self._tools(), self._left_out
+        reason = None if name in entries else left_out.reason(name)
         if reason is not None:
             raise reason
-        if name not in known and left_out.failed:
-            raise MissingPluginsError(name, known=list(known), failed=left_out.failed)
+        if name not in entries and left_out.failed:
+            raise MissingPluginsError(name, known=list(entries), failed=left_out.failed)
         self._entry(name)
 
     async def _ready(self, name: str, on_progress: ProgressHandler | None) -> Plugin:
@@ -553,12 +555,12 @@ class Toolbox:
         """Starts a call of a plugin's tool, which is loaded if necessary, or of a host tool."""
         if entry.host is not None:
             host = entry.host
-            given = check_arguments(entry.tool, arguments or {})
-            faults = host.argument_faults(given)
+            accepted = check_arguments(entry.tool, arguments or {})
+            faults = host.argument_faults(accepted)
             if faults:
                 raise ArgumentError(faults, tool=name)
             call = host.new_call(on_progress)
-            start = partial(host.start, given, call)
+            start = partial(host.start, accepted, call)
         else:
             plugin = self._plugin_set.plugin(entry.tool.plugin)
             checked = accepted_arguments(plugin, entry.tool, arguments)
