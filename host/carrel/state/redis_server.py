@@ -311,8 +311,8 @@ def acquire_server(settings: RedisSettings) -> RedisServer:
 def release_server(server: RedisServer) -> None:
     """Ends one use; the last one closes the connections."""
     with _servers_lock:
-        held, users = _servers.get(server.settings, (None, 0))
-        if held is not server:
+        registered, users = _servers.get(server.settings, (None, 0))
+        if registered is not server:
             return
         if users > 1:
             _servers[server.settings] = (server, users - 1)
@@ -386,4 +386,4 @@ def _why_no_connection(error: Exception) -> str:
 
 
 def _printable(text: str) -> str:
-    return "".join(one if one.isprintable() else "?" for one in text)[:200]
+    return "".join(character if character.isprintable() else "?" for character in text)[:200]

@@ -272,16 +272,16 @@ class SqliteStore:
 
     def _set_aside(self) -> bool:
         """Renames a damaged file, so that a new one is made; returns whether it could."""
-        kept = self.path.with_name(f"{self.path.name}.damaged-{int(self._wall())}")
-        if not self._file.rename(kept):
+        target = self.path.with_name(f"{self.path.name}.damaged-{int(self._wall())}")
+        if not self._file.rename(target):
             return False
-        log.warning("%s was damaged and starts anew; what was in it is %s", self.path, kept)
+        log.warning("%s was damaged and starts anew; what was in it is %s", self.path, target)
         return True
 
     def _translated(self, fault: Exception, code: int) -> StateError:
         if code in BUSY:
-            held = f"another process has used the file for {_BUSY_SECONDS:g} s"
-            return self._fault(held, remedy="try again", retryable=True)
+            message = f"another process has used the file for {_BUSY_SECONDS:g} s"
+            return self._fault(message, remedy="try again", retryable=True)
         if code == FULL:
             return self._fault("the disk is full", remedy="free space on it")
         if code == READ_ONLY:
