@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 def record_start(audit: AuditLog, toolbox: Toolbox) -> None:
     """Writes a line for each approved plugin that a server starts with; blocks."""
-    for one in toolbox.known_plugins():
-        if one.locked:
-            audit.write("approval_used", plugin=one.name, **_facts(one))
+    for state in toolbox.known_plugins():
+        if state.locked:
+            audit.write("approval_used", plugin=state.name, **_facts(state))
 
 
 def record_changes(audit: AuditLog, old: Toolbox, new: Toolbox) -> None:
     """Writes a line for each plugin whose approval or grant differs; blocks."""
-    before = {one.name: one for one in old.known_plugins()}
-    after = {one.name: one for one in new.known_plugins()}
+    before = {state.name: state for state in old.known_plugins()}
+    after = {state.name: state for state in new.known_plugins()}
     for name in sorted(before.keys() | after.keys()):
         event = _event(before.get(name), after.get(name))
         if event is not None:

@@ -70,7 +70,11 @@ class AuditLog:
     def write(self, event: str, **facts: Any) -> None:
         """Appends a line; never raises for what the disk does."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        line = {"time": at, "event": event, **{key: self._shown(one) for key, one in facts.items()}}
+        line = {
+            "time": at,
+            "event": event,
+            **{key: self._shown(value) for key, value in facts.items()},
+        }
         text = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode()
         with self._lock:
             if len(self._waiting) >= _KEPT:
@@ -107,7 +111,7 @@ class AuditLog:
         if isinstance(value, str):
             return self._redact(printable(value, _LONGEST))
         if isinstance(value, list | tuple):
-            return [self._shown(one) for one in value]
+            return [self._shown(item) for item in value]
         return value
 
     def _flush(self) -> None:

@@ -163,7 +163,7 @@ class Catalogue:
 
     def families(self) -> list[MetricFamily]:
         """Returns every family, in the order of their definition."""
-        return [one for one in vars(self).values() if isinstance(one, MetricFamily)]
+        return [value for value in vars(self).values() if isinstance(value, MetricFamily)]
 
 
 def _gauge(name: str, help_text: str, labels: tuple[str, ...] = ()) -> MetricFamily:

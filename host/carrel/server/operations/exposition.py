@@ -62,8 +62,8 @@ class MetricFamily:
         """Replaces all values; those of labels that are named twice are added up."""
         found: dict[Labels, float] = {}
         for labels, value in values:
-            known = labels in found or len(found) < MOST
-            key = labels if known else self._others
+            fits = labels in found or len(found) < MOST
+            key = labels if fits else self._other_labels
             found[key] = found.get(key, 0.0) + value
         with self._lock:
             self._values = found
@@ -76,13 +76,13 @@ class MetricFamily:
             yield "", labels, (), value
 
     @property
-    def _others(self) -> Labels:
+    def _other_labels(self) -> Labels:
         return (OTHER,) * len(self.labels)
 
     def _bounded(self, labels: Labels) -> Labels:
         assert len(labels) == len(self.labels), self.name
-        known = labels in self._values or len(self._values) < MOST
-        return labels if known else self._others
+        fits = labels in self._values or len(self._values) < MOST
+        return labels if fits else self._other_labels
 
 
 class HistogramFamily(MetricFamily):
@@ -116,7 +116,10 @@ class HistogramFamily(MetricFamily):
     def samples(self) -> Iterator[Sample]:
         """Yields the buckets, each with those below it, the sum and the count."""
         with self._lock:
-            found = [(one, list(counts), self._values[one]) for one, counts in self._counts.items()]
+            found = [
+                (labels, list(counts), self._values[labels])
+                for labels, counts in self._counts.items()
+            ]
         for labels, counts, total in found:
             below = 0
             for bound, count in zip((*self._bounds, math.inf), counts, strict=True):

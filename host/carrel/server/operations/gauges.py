@@ -154,8 +154,8 @@ class Gauges:
         if self._audit is not None and not self._audit.retry() and self._needs_audit:
             reasons.append("audit_log")
         counted: dict[str, int] = {}
-        for one in self.plugins():
-            state = state_of(one)
+        for plugin in self.plugins():
+            state = state_of(plugin)
             counted[state] = counted.get(state, 0) + 1
         reload = self.last_reload()
         if reload is not None:
@@ -174,19 +174,23 @@ class Gauges:
         metrics.ready.set(float(self.readiness().is_ready))
         metrics.store_up.set(float(self.store_fault() is None))
         metrics.plugin_ready.replace(
-            ((one.name,), float(one.error is None)) for one in self.plugins() if one.enabled
+            ((plugin.name,), float(plugin.error is None))
+            for plugin in self.plugins()
+            if plugin.enabled
         )
         metrics.log_lost.replace([((), float(self.log_lost()))])
         if self._audit is not None:
             metrics.audit_lines.replace([((), float(self._audit.lines))])
             metrics.audit_failing.set(float(self._audit.is_failing))
-        states = [((one.plugin, one.upstream), one) for one in self.upstreams()]
-        metrics.upstream_queue.replace((labels, one.waiting) for labels, one in states)
-        metrics.upstream_running.replace((labels, one.in_flight) for labels, one in states)
+        states = [((state.plugin, state.upstream), state) for state in self.upstreams()]
+        metrics.upstream_queue.replace((labels, state.waiting) for labels, state in states)
+        metrics.upstream_running.replace((labels, state.in_flight) for labels, state in states)
         named = [pair for pair in states if pair[1].upstream != _PUBLIC_WEB]
-        metrics.upstream_interval.replace((labels, one.interval) for labels, one in named)
-        metrics.upstream_paused.replace((labels, one.paused) for labels, one in states)
-        metrics.circuit_open.replace((labels, float(one.open_for > 0)) for labels, one in states)
+        metrics.upstream_interval.replace((labels, state.interval) for labels, state in named)
+        metrics.upstream_paused.replace((labels, state.paused) for labels, state in states)
+        metrics.circuit_open.replace(
+            (labels, float(state.open_for > 0)) for labels, state in states
+        )
         self._collect_process()
 
     def _collect_process(self) -> None:

@@ -84,7 +84,7 @@ class LiveCalls:
 
     def denied(self, denial: Denial, principal: str) -> RecentDenial:
         """Adds a denial, and returns it with its host."""
-        one = RecentDenial(
+        recent = RecentDenial(
             time.time(),
             principal,
             denial.plugin,
@@ -93,25 +93,27 @@ class LiveCalls:
             denial.reason,
             denial.grant,
         )
-        key = (principal, one.plugin, one.host, one.reason, one.grant)
+        key = (principal, recent.plugin, recent.host, recent.reason, recent.grant)
         with self._lock:
             before = self._denials.pop(key, None)
-            known = one if before is None else replace(one, count=before.count + 1)
-            self._denials[key] = known
+            updated = recent if before is None else replace(recent, count=before.count + 1)
+            self._denials[key] = updated
             if len(self._denials) > _DENIALS:
                 self._denials.popitem(last=False)
-        return one
+        return recent
 
     def calls(self, principal: Principal | None = None) -> list[LiveCall]:
         """Returns the calls of a principal, or of all; the oldest first."""
         found = list(self._calls.values())
-        return [one for one in found if principal is None or one.principal == principal.name]
+        return [call for call in found if principal is None or call.principal == principal.name]
 
     def denials(self, principal: Principal | None = None) -> list[RecentDenial]:
         """Returns the denials of a principal, or of all; the newest first."""
         with self._lock:
             found = list(reversed(self._denials.values()))
-        return [one for one in found if principal is None or one.principal == principal.name]
+        return [
+            denial for denial in found if principal is None or denial.principal == principal.name
+        ]
 
 
 def host_of(url: str) -> str:

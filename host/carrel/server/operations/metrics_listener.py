@@ -52,15 +52,15 @@ class MetricsApp:
         return await self._routes.metrics()
 
 
-def parse_place(place: str) -> tuple[str, int] | None:
+def parse_place(address: str) -> tuple[str, int] | None:
     """Returns host and port of `http.metrics`; None where it is no address.
 
     Raises:
         ConfigError: the port is no port.
     """
-    if place in {"off", "same"}:
+    if address in {"off", "same"}:
         return None
-    host, _, port = place.rpartition(":")
+    host, _, port = address.rpartition(":")
     if int(port) > 65_535:
         raise ConfigError([f"http.metrics: {port} is no port"])
     return host.strip("[]"), int(port)

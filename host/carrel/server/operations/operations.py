@@ -153,7 +153,7 @@ class Operations:
     ) -> PlainCallReport:
         """Returns what observes a call on the fast path; see `RequestObserver`."""
         facts = RequestFacts("tools/call", params, request_id, session)
-        return PlainCallReport(self, self._named(tool), facts)
+        return PlainCallReport(self, self._tool_labels(tool), facts)
 
     async def call(self, tool: str, run: Callable[[], Awaitable[T]]) -> T:
         """Runs a call and counts its outcome.
@@ -166,7 +166,7 @@ class Operations:
             AuditUnavailableError: denials could not be recorded, and must be.
         """
         facts = current_facts()
-        tool, plugin = self._named(tool or (facts.method if facts is not None else _UNKNOWN))
+        tool, plugin = self._tool_labels(tool or (facts.method if facts is not None else _UNKNOWN))
         principal = current_principal().name
         started = time.monotonic()
         number = self.live.began(LiveCall(tool, plugin, principal, facts, started))
@@ -212,17 +212,17 @@ class Operations:
         if self._counts_principals:
             metrics.calls_by_principal.add(principal, code)
 
-    def _named(self, tool: str) -> tuple[str, str]:
+    def _tool_labels(self, tool: str) -> tuple[str, str]:
         """Returns the label values of a tool: its name and its plugin."""
-        known = self._tools.get(tool)
-        if known is not None:
-            return known
+        labels = self._tools.get(tool)
+        if labels is not None:
+            return labels
         if tool in _METHODS:
             return tool, ""
         toolbox = self.gauges.toolbox
         if toolbox is not None:
             # Tools of a module may change at any time, so an unknown one is looked up again.
-            self._tools = {one.name: (one.name, one.plugin) for one in toolbox.tools()}
+            self._tools = {listed.name: (listed.name, listed.plugin) for listed in toolbox.tools()}
         return self._tools.get(tool, (_UNKNOWN, _UNKNOWN))
 
     def refused(
@@ -287,18 +287,18 @@ class Operations:
         """Counts and records a refused request."""
         principal = current_principal().name
         self.metrics.denials.add(denial.plugin, denial.reason)
-        one = self.live.denied(denial, principal)
+        recent = self.live.denied(denial, principal)
         if self.audit is not None:
             self.audit.write(
                 "denial",
                 **{
                     "principal": principal,
                     **described(),
-                    "plugin": one.plugin,
-                    "tool": one.tool,
-                    "host": one.host,
-                    "reason": one.reason,
-                    "grant": one.grant,
+                    "plugin": recent.plugin,
+                    "tool": recent.tool,
+                    "host": recent.host,
+                    "reason": recent.reason,
+                    "grant": recent.grant,
                 },
             )
 
@@ -360,15 +360,15 @@ _METHODS: Final = frozenset({"resources/read", "prompts/get", "completion/comple
 class PlainCallReport:
     """One call on the fast path; see `carrel.server.request_observer.CallReport`."""
 
-    __slots__ = ("_facts", "_named", "_number", "_principal", "_since", "_view", "code")
+    __slots__ = ("_facts", "_labels", "_number", "_principal", "_since", "_view", "code")
 
-    def __init__(self, view: Operations, named: tuple[str, str], facts: RequestFacts) -> None:
+    def __init__(self, view: Operations, labels: tuple[str, str], facts: RequestFacts) -> None:
         self._view = view
-        self._named = named
+        self._labels = labels
         self._facts = facts
         self._principal = current_principal().name
         self._since = time.monotonic()
-        self._number = view.live.began(LiveCall(*named, self._principal, facts, self._since))
+        self._number = view.live.began(LiveCall(*labels, self._principal, facts, self._since))
         self.code = "ok"
 
     def run(self, start: Callable[[], T]) -> T:
@@ -380,7 +380,7 @@ class PlainCallReport:
     def ended(self) -> None:
         """Counts the call."""
         self._view.live.ended(self._number)
-        tool, plugin = self._named
+        tool, plugin = self._labels
         seconds = time.monotonic() - self._since
         self._view.count(plugin, tool, self._principal, self.code, seconds)
 

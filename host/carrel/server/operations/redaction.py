@@ -54,24 +54,24 @@ class LogRedactor:
             self._pattern, self._seen = _pattern((*self._values, *found)), found
         if self._pattern is not None:
             text = self._pattern.sub(REMOVED, text)
-        return _FORMS.sub(_kept, text)
+        return _FORMS.sub(_replacement, text)
 
 
 def _pattern(values: Iterable[str]) -> re.Pattern[str] | None:
-    """Returns what finds the values as they are, in a URL, in JSON and in a traceback."""
+    """Returns a pattern that finds the values as they are, in a URL, in JSON and in a traceback."""
     spelled: set[str] = set()
-    for one in values:
-        if len(one) >= SHORTEST:
-            in_url = quote(one, safe=""), quote_plus(one)
-            spelled |= {one, *in_url, json.dumps(one)[1:-1], repr(one)[1:-1]}
+    for value in values:
+        if len(value) >= SHORTEST:
+            in_url = quote(value, safe=""), quote_plus(value)
+            spelled |= {value, *in_url, json.dumps(value)[1:-1], repr(value)[1:-1]}
     ordered = sorted(spelled, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, ordered))) if ordered else None
 
 
-def _kept(found: re.Match[str]) -> str:
-    """Returns what names the secret, and the mark."""
-    scheme, *places = found.groups()
-    return f"{f'{scheme} ' if scheme else next(filter(None, places), '')}{REMOVED}"
+def _replacement(match: re.Match[str]) -> str:
+    """Returns what a match has before the secret, followed by the mark."""
+    scheme, *prefixes = match.groups()
+    return f"{f'{scheme} ' if scheme else next(filter(None, prefixes), '')}{REMOVED}"
 
 
 def secrets_in(env: Mapping[str, str]) -> list[str]:
@@ -79,5 +79,5 @@ def secrets_in(env: Mapping[str, str]) -> list[str]:
     found = []
     for name, value in env.items():
         if _NAMES.search(name) and value.strip():
-            found += [value.strip(), *(one.partition("=")[2] for one in value.split(","))]
+            found += [value.strip(), *(part.partition("=")[2] for part in value.split(","))]
     return found

@@ -72,8 +72,8 @@ class RequestFacts:
         """The tool that is called, if any."""
         if self._method != "tools/call" or not self._params:
             return None
-        named = self._params.get("name")
-        return _shown(named, 128) if isinstance(named, str) else None
+        name = self._params.get("name")
+        return _shown(name, 128) if isinstance(name, str) else None
 
 
 _current: ContextVar[RequestFacts | None] = ContextVar("carrel-request-facts", default=None)

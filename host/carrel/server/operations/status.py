@@ -41,12 +41,16 @@ def status(operations: Operations, principal: Principal) -> dict[str, Any]:
             "sees_all": seen is None,
             "sessions": gauges.sessions() if seen is None else None,
         },
-        "plugins": [_plugin(one) for one in gauges.plugins() if _may_use(principal, one.name)],
-        "calls": [_call(one, now) for one in operations.live.calls(seen)],
-        "upstreams": [
-            _upstream(one) for one in gauges.upstreams() if _may_use(principal, one.plugin)
+        "plugins": [
+            _plugin(plugin) for plugin in gauges.plugins() if _may_use(principal, plugin.name)
         ],
-        "denials": [_denial(one) for one in operations.live.denials(seen)],
+        "calls": [_call(call, now) for call in operations.live.calls(seen)],
+        "upstreams": [
+            _upstream(upstream)
+            for upstream in gauges.upstreams()
+            if _may_use(principal, upstream.plugin)
+        ],
+        "denials": [_denial(denial) for denial in operations.live.denials(seen)],
     }
 
 
@@ -66,7 +70,7 @@ def _plugin(state: PluginState) -> dict[str, Any]:
         "name": printable(state.name, 100),
         "state": state_of(state),
         "version": None if manifest is None else printable(manifest.version, 100),
-        "hosts": [printable(one, 253) for one in state.granted],
+        "hosts": [printable(host, 253) for host in state.granted],
         "digest": None if state.digest is None else f"sha256:{state.digest}",
         "signer": state.signer if state.signer is None else printable(state.signer, 500),
         "source": printable(without_paths(state.url), 500),

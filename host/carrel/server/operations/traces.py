@@ -41,7 +41,7 @@ def require_otel() -> None:
     import importlib.util
 
     try:
-        found = [importlib.util.find_spec(one) for one in _PACKAGES]
+        found = [importlib.util.find_spec(package) for package in _PACKAGES]
     except ModuleNotFoundError:  # of a package above
         found = [None]
     if None in found:
