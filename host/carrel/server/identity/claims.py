@@ -63,10 +63,10 @@ def read_claims(
     if issuer is not None and claims.get("iss") != issuer:
         raise TokenError(f"the token's issuer is another; expected {issuer}")
     audience = claims.get("aud")
-    named = [audience] if isinstance(audience, str) else audience
-    if not isinstance(named, list) or not 0 < len(named) <= _MAX_ITEMS:
+    aud = [audience] if isinstance(audience, str) else audience
+    if not isinstance(aud, list) or not 0 < len(aud) <= _MAX_ITEMS:
         raise TokenError("the token has no audience")
-    if not all(isinstance(one, str) for one in named) or audiences_of(named).isdisjoint(audiences):
+    if not all(isinstance(name, str) for name in aud) or audiences_of(aud).isdisjoint(audiences):
         expected = " or ".join(sorted(audiences))
         raise TokenError(f"the token is for another audience; expected {expected}")
     if "cnf" in claims:
@@ -83,9 +83,9 @@ def read_claims(
     return Claims(subject, _scopes(claims), begins, expires)
 
 
-def audiences_of(named: Collection[str]) -> frozenset[str]:
+def audiences_of(names: Collection[str]) -> frozenset[str]:
     """Returns audiences as they are compared: a URL without a path has no trailing slash."""
-    return frozenset(one.removesuffix("/") if "://" in one else one for one in named)
+    return frozenset(name.removesuffix("/") if "://" in name else name for name in names)
 
 
 def _time(claims: Mapping[str, Any], name: str) -> float | None:
@@ -109,10 +109,10 @@ def _scopes(claims: Mapping[str, Any]) -> frozenset[str]:
     for name in ("scope", "scp"):
         value = claims.get(name, [])
         items = value.split(" ") if isinstance(value, str) else value
-        is_text = isinstance(items, list) and all(isinstance(one, str) for one in items)
+        is_text = isinstance(items, list) and all(isinstance(item, str) for item in items)
         if not is_text or (name == "scope" and not isinstance(claims.get(name, ""), str)):
             raise TokenError(f"the token's {name} is not a list of scopes")
-        found += [one for one in items if one]
-    if len(found) > _MAX_ITEMS or not all(_SCOPE.fullmatch(one) for one in found):
+        found += [scope for scope in items if scope]
+    if len(found) > _MAX_ITEMS or not all(_SCOPE.fullmatch(scope) for scope in found):
         raise TokenError("the token's scopes are too many or malformed")
     return frozenset(found)

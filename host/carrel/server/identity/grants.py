@@ -66,7 +66,7 @@ class Grants:
         ]
         if not found:
             return ()
-        own = [one for one in self.supported if one in principal.scopes]
+        own = [scope for scope in self.supported if scope in principal.scopes]
         return tuple(dict.fromkeys((*own, min(found)[1])))
 
     def _made(self, name: str, scopes: frozenset[str]) -> Principal:
@@ -76,8 +76,8 @@ class Grants:
         return Principal(
             name,
             scopes,
-            _set(one for grant in granted for one in grant.toolsets),
-            _set(one for grant in granted for one in grant.plugins),
+            _set(toolset for grant in granted for toolset in grant.toolsets),
+            _set(plugin for grant in granted for plugin in grant.plugins),
         )
 
 

@@ -115,12 +115,14 @@ class IssuerKeys:
             keys = self._current()
         except Exception as error:  # noqa: BLE001 - each is an outage of the keys
             self._url = self._settings.jwks_url  # the metadata may have another one now
-            kept = self._settings.keys_keep_seconds - self._age()
+            remaining = self._settings.keys_keep_seconds - self._age()
             logger.error(  # noqa: TRY400 - the reason is in the message
                 "the keys of %s cannot be downloaded: %s; %s",
                 self._settings.issuer,
                 printable(str(error), 300),
-                f"the old ones are used for another {kept:.0f} s" if kept > 0 else "none are left",
+                f"the old ones are used for another {remaining:.0f} s"
+                if remaining > 0
+                else "none are left",
             )
             return
         self._keys, self._downloaded = keys, self._clock()

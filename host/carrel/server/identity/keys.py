@@ -87,7 +87,7 @@ def read_keys(data: bytes, allowed: Collection[str]) -> tuple[Key, ...]:
         raise ValueError("the key set has no list of keys")  # noqa: TRY004 - of a document
     if len(listed) > MAX_KEYS:
         raise ValueError(f"the key set has more than {MAX_KEYS} keys")
-    found = [key for one in listed if (key := _read_key(one, allowed)) is not None]
+    found = [key for item in listed if (key := _read_key(item, allowed)) is not None]
     if not found:
         logger.error("the issuer has no key that can be used; every token is refused")
     return tuple(found)
@@ -98,8 +98,8 @@ def find_key(keys: Sequence[Key], token: UnverifiedToken) -> Key | None:
 
     A token without `kid` fits a set of one key.
     """
-    named = [one for one in keys if one.kid == token.kid] if token.kid is not None else keys
-    fitting = [one for one in named if token.alg in one.algorithms]
+    candidates = [key for key in keys if key.kid == token.kid] if token.kid is not None else keys
+    fitting = [key for key in candidates if token.alg in key.algorithms]
     return fitting[0] if len(fitting) == 1 else None
 
 
@@ -110,17 +110,17 @@ def _read_key(value: object, allowed: Collection[str]) -> Key | None:
     if not isinstance(kind, str) or not isinstance(curve, str | None):
         return None
     usable = _ALGORITHMS.get((kind, curve if kind != "RSA" else None), ())
-    named, operations = value.get("alg"), value.get("key_ops", ["verify"])
-    if named is not None:
-        usable = tuple(one for one in usable if one == named)
-    usable = tuple(one for one in usable if one in allowed)
+    algorithm, operations = value.get("alg"), value.get("key_ops", ["verify"])
+    if algorithm is not None:
+        usable = tuple(name for name in usable if name == algorithm)
+    usable = tuple(name for name in usable if name in allowed)
     kid = value.get("kid")
     if not usable or value.get("use", "sig") != "sig" or not isinstance(kid, str | None):
         return None
     if not isinstance(operations, list) or "verify" not in operations:
         return None
     public = {
-        name: one for name, one in value.items() if name in {"kty", "crv", "n", "e", "x", "y"}
+        name: member for name, member in value.items() if name in {"kty", "crv", "n", "e", "x", "y"}
     }
     try:
         material = jwt.PyJWK(public, algorithm=usable[0]).key

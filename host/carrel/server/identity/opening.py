@@ -185,16 +185,16 @@ def _faults(
 
 def _unknown_names(config: Config, toolsets: Collection[str]) -> list[str]:
     faults = []
-    plugins = [*(one.name for one in config.plugins), *config.unlisted_providers]
+    plugins = [*(plugin.name for plugin in config.plugins), *config.unlisted_providers]
     for scope, grant in config.identity.scopes.items():
-        for what, named, known in (
+        for what, names, known in (
             ("toolsets", grant.toolsets, list(toolsets)),
             ("plugins", grant.plugins, plugins),
         ):
             faults += [
                 f"identity.scopes[{scope!r}].{what}: no {what[:-1]} is called {name!r};"
                 f"{_nearest(name, known)} expected * or some of {', '.join(known)}"
-                for name in named
+                for name in names
                 if name != "*" and name not in known
             ]
     return faults

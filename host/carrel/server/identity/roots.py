@@ -73,12 +73,14 @@ def config_of(config: Config, principal: Principal) -> Config:
     )
     if principal.plugins is not None:
         # Without its entry, a built-in provider would be one that needs none.
-        web = web._replace(search=tuple(one for one in web.search if one in principal.plugins))
+        web = web._replace(
+            search=tuple(provider for provider in web.search if provider in principal.plugins)
+        )
     return replace(
         config,
         cache_dir=folder / "cache",
         data_dir=folder,
-        plugins=tuple(one for one in config.plugins if _is_kept(one, principal)),
+        plugins=tuple(plugin for plugin in config.plugins if _is_kept(plugin, principal)),
         library=library,
         papers=papers,
         web=web,

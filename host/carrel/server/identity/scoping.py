@@ -48,7 +48,7 @@ def _owner(toolbox: Toolbox, message: dict[str, Any]) -> Owner | None:
     if method == "tools/call":
         return toolbox.owner_of_tool(name)
     if method == "prompts/get":
-        found = (one.plugin for one in toolbox.prompts.listed() if one.name == name)
+        found = (prompt.plugin for prompt in toolbox.prompts.listed() if prompt.name == name)
         plugin = next(found, None)
         return None if plugin is None else Owner(plugin=plugin)
     return None
