@@ -115,16 +115,16 @@ class RequestAdmission:
         if queue.balance > 0 and not queue.waiting and not queue.is_passing:
             self._pass(queue, units)
             return
-        held: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        queue.waiting.append((held, units))
-        state[HELD] = held.cancel
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue.waiting.append((waiter, units))
+        state[HELD] = waiter.cancel
         self._schedule(queue)
         try:
-            await asyncio.wait({held})
+            await asyncio.wait({waiter})
         finally:
             state.pop(HELD, None)
-            held.cancel()
-        if held.cancelled():
+            waiter.cancel()
+        if waiter.cancelled():
             raise ConnectionResetError
 
     def charge(self, principal: Principal, units: float) -> None:
@@ -139,9 +139,9 @@ class RequestAdmission:
         self._has_stopped = True
         for queue in self._queues.values():
             while queue.waiting:
-                held, _ = queue.waiting.popleft()
-                if not held.done():
-                    held.set_result(None)
+                waiter, _ = queue.waiting.popleft()
+                if not waiter.done():
+                    waiter.set_result(None)
 
     def _queue(self, name: str) -> _PrincipalQueue:
         queue = self._queues.get(name)
@@ -184,8 +184,8 @@ class RequestAdmission:
             return
         self._fill(queue)
         if queue.balance > 0:
-            held, units = queue.waiting.popleft()
-            held.set_result(None)
+            waiter, units = queue.waiting.popleft()
+            waiter.set_result(None)
             self._pass(queue, units)
         else:
             self._schedule(queue)

@@ -105,15 +105,15 @@ class _Connection(HttpToolsProtocol):
         super().connection_made(transport)
         self.used = self.loop.time()
         if len(self.connections) > self.limits.max_connections:
-            one = self._most_dispensable()
+            dispensable = self._most_dispensable()
             logger.warning(
                 "closed a connection of %s: http.max_connections (%d) are open",
-                one.peer(),
+                dispensable.peer(),
                 self.limits.max_connections,
             )
-            self.refused("too-many-connections", 503, one.peer())
-            one.transport.abort()
-            if one is self:
+            self.refused("too-many-connections", 503, dispensable.peer())
+            dispensable.transport.abort()
+            if dispensable is self:
                 return
         _set_options(transport.get_extra_info("socket"), self.limits.write_seconds)
         self._head = self.loop.call_later(self.limits.read_seconds, self._too_slow)
@@ -124,9 +124,9 @@ class _Connection(HttpToolsProtocol):
         self._head = None
         _cancel(self._unread)
         self._unread = None
-        held = self._state.get(HELD)
-        if held is not None:
-            held()
+        cancel_wait = self._state.get(HELD)
+        if cancel_wait is not None:
+            cancel_wait()
         if self._served is not None and not self._served.response_complete:
             # uvicorn notifies only the last request that was read.
             self._served.disconnected = True
@@ -137,10 +137,14 @@ class _Connection(HttpToolsProtocol):
         """Returns the connection to close when too many are open: of those on which no request is
         served, the least recently used of the principal that has most; if there is none, this one.
         """
-        every = [one for one in self.connections if isinstance(one, _Connection)]
-        owned = Counter(one.owner for one in every)
-        idle = [one for one in every if one.is_idle and one is not self]
-        return max(idle, key=lambda one: (owned[one.owner], -one.used), default=self)
+        every = [
+            connection for connection in self.connections if isinstance(connection, _Connection)
+        ]
+        owned = Counter(connection.owner for connection in every)
+        idle = [connection for connection in every if connection.is_idle and connection is not self]
+        return max(
+            idle, key=lambda connection: (owned[connection.owner], -connection.used), default=self
+        )
 
     @property
     def owner(self) -> str:
@@ -252,7 +256,7 @@ class _Connection(HttpToolsProtocol):
         """
         version = self.parser.get_http_version().encode()
         lines = [b"%b %b HTTP/%b" % (self.parser.get_method(), self.url, version)]
-        lines += [b"%b: %b" % one for one in self.headers if one[0] != b"upgrade"]
+        lines += [b"%b: %b" % header for header in self.headers if header[0] != b"upgrade"]
         self.parser = httptools.HttpRequestParser(self)
         return b"\r\n".join([*lines, b"", rest])
 

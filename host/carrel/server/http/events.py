@@ -172,7 +172,9 @@ class SessionEvents(EventStore):
         """Returns the bytes of the kept events of the same stream after this one."""
         last = _number(event_id)
         stream = self.numbers.get(last)
-        later = [one for one, name in self.numbers.items() if one > last and name == stream]
+        later = [
+            number for number, name in self.numbers.items() if number > last and name == stream
+        ]
         return sum(event.size for event in map(self._log.find, later) if event is not None)
 
     async def replay_events_after(
@@ -205,7 +207,9 @@ class SessionEvents(EventStore):
         while others are sent; returns the number of the last.
         """
         while not self._ends(last):
-            later = (one for one, name in self.numbers.items() if one > last and name == stream)
+            later = (
+                number for number, name in self.numbers.items() if number > last and name == stream
+            )
             number = next(later, None)
             if number is None:
                 break

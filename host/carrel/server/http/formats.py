@@ -38,7 +38,10 @@ def accepted(header: bytes | None) -> tuple[bool, bool]:
 
 def with_accept(headers: Headers, value: bytes) -> Headers:
     """Returns the headers with another `Accept`."""
-    return [*((name, one) for name, one in headers if name != b"accept"), (b"accept", value)]
+    return [
+        *((name, current) for name, current in headers if name != b"accept"),
+        (b"accept", value),
+    ]
 
 
 def _is(start: Message, kind: bytes) -> bool:
@@ -50,7 +53,10 @@ def _is(start: Message, kind: bytes) -> bool:
 
 def _with_kind(headers: Headers, kind: bytes) -> Headers:
     dropped = {b"content-type", b"content-length", b"x-accel-buffering"}
-    return [*(one for one in headers if one[0].lower() not in dropped), (b"content-type", kind)]
+    return [
+        *(header for header in headers if header[0].lower() not in dropped),
+        (b"content-type", kind),
+    ]
 
 
 class ResponseOnly:

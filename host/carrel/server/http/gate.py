@@ -159,12 +159,12 @@ class Gate:
             return
         if self._stopping.is_set():
             raise Refused("stopping")
-        known = await self._identified(request)
-        await self._admitted(request, known)
+        principal = await self._identified(request)
+        await self._admitted(request, principal)
         if request.method not in ({"POST"} if request.is_modern else {"GET", "POST", "DELETE"}):
             allowed = "POST" if request.is_modern else "GET, POST, DELETE"
             raise Refused("wrong-method", headers={"Allow": allowed})
-        session = None if request.is_modern else self._session(request, known)
+        session = None if request.is_modern else self._session(request, principal)
         if request.method == "POST":
             await self._post(request, session)
             self._charge(request, request.sent / BYTES)
@@ -207,12 +207,12 @@ class Gate:
 
     def _session(self, request: HttpRequest, principal: Principal) -> HttpSession | None:
         """Returns the request's session; None if it may open one."""
-        named = request.headers.get(SESSION)
-        if named is None:
+        session_id = request.headers.get(SESSION)
+        if session_id is None:
             if request.method != "POST":
                 raise Refused("no-session")
             return None
-        session = self._sessions.find(named.decode("latin-1"), principal)
+        session = self._sessions.find(session_id.decode("latin-1"), principal)
         if session is None:
             raise Refused("unknown-session")
         return session
@@ -397,15 +397,15 @@ class Gate:
         """Counts a request until it is answered. Counts it for its principal, and keeps its id from
         being used twice, until its call has ended too.
         """
-        id_, stack, held = str(request.id), ExitStack(), ExitStack()
+        id_, stack, resources = str(request.id), ExitStack(), ExitStack()
         if session is not None and id_ in session.ids:
             raise Refused("id-in-use")
-        held.enter_context(self._counted(request.principal))
+        resources.enter_context(self._counted(request.principal))
         if session is not None:
             session.ids.add(id_)
-            held.callback(session.ids.discard, id_)
+            resources.callback(session.ids.discard, id_)
             session.events.expect(id_)
-        stack.callback(self._release, request, session, held)
+        stack.callback(self._release, request, session, resources)
         self.in_flight += 1
         stack.callback(self._answered)
         return stack
@@ -421,16 +421,16 @@ class Gate:
         return self._allowances.in_flight(principal, resumed=resumed)
 
     @staticmethod
-    def _release(request: HttpRequest, session: HttpSession | None, held: ExitStack) -> None:
+    def _release(request: HttpRequest, session: HttpSession | None, resources: ExitStack) -> None:
         """Frees what a request holds. In a session, the call of a client that is gone continues:
         its response must not be taken for another's, and it still counts for its principal.
         """
         if session is None:
-            held.close()
+            resources.close()
             return
         if not request.vanished:
             session.events.answered(str(request.id))
-        session.events.when_answered(str(request.id), held.close)
+        session.events.when_answered(str(request.id), resources.close)
 
     def _answered(self) -> None:
         self.in_flight -= 1
@@ -500,8 +500,8 @@ class Gate:
         """Answers a path of `carrel.server.operations`."""
         assert self._routes is not None, "it has the path"
         if not is_open:
-            known = await self._identified(request)
-            await self._admitted(request, known, BY_SDK)  # it costs a thread, too
+            principal = await self._identified(request)
+            await self._admitted(request, principal, BY_SDK)  # it costs a thread, too
         reply = await self._routes.reply(request.method, path, request.principal)
         await _respond(request, reply.status, reply.body, dict(reply.headers))
 
@@ -585,8 +585,8 @@ def _with_headers(scope: Scope, headers: Headers, accept: bytes) -> Scope:
 def _without_length(headers: Headers, size: int) -> Headers:
     """Returns the headers with the length of the body that was read."""
     dropped = {b"content-length", b"transfer-encoding"}
-    kept = [one for one in headers if one[0] not in dropped]
-    return [*kept, (b"content-length", str(size).encode())]
+    remaining = [header for header in headers if header[0] not in dropped]
+    return [*remaining, (b"content-length", str(size).encode())]
 
 
 def _peer(request: HttpRequest) -> str:

@@ -9,14 +9,14 @@ from .request import Message, Receive
 
 
 def replaying(body: bytes, receive: Receive) -> Receive:
-    """Returns a `receive` that gives the body once, and then what the connection gives."""
-    given = False
+    """Returns a `receive` that returns the body once, and then the connection's messages."""
+    replayed = False
 
     async def replay() -> Message:
-        nonlocal given
-        if given:
+        nonlocal replayed
+        if replayed:
             return await receive()
-        given = True
+        replayed = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replay

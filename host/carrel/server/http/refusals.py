@@ -48,8 +48,8 @@ class Refusal:
 UNANSWERED: Final = Refusal("unanswered", 500, -32603, "the session ended before the response")
 
 REFUSALS: Final = {
-    one.name: one
-    for one in (
+    refusal.name: refusal
+    for refusal in (
         Refusal(
             "wrong-host",
             421,

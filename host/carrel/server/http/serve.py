@@ -79,8 +79,8 @@ def serve(
     sockets = listen(address)
     if identity is not None:
         identity = identity.at(address.url(sockets[0].getsockname()[1]))
-    place = parse_place(http.metrics)
-    beside = [] if place is None else listen(Address(*place), "http.metrics")
+    metrics_address = parse_place(http.metrics)
+    beside = [] if metrics_address is None else listen(Address(*metrics_address), "http.metrics")
     operations = Operations(settings, http, store_health=store_health)
     watchdog = Watchdog(settings.shutdown_seconds)
     logging_here = logging_to_stderr(settings.log_level, settings.log_format)
@@ -127,17 +127,17 @@ def _allow_descriptors(connections: int) -> None:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = connections + _OTHER_DESCRIPTORS
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
+    needed = connections + _OTHER_DESCRIPTORS
+    if soft == resource.RLIM_INFINITY or soft >= needed:
         return
-    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-    if allowed < wanted:
+    if allowed < needed:
         logger.warning(
             "%d files may be open, too few for http.max_connections (%d); raise the limit to %d",
             allowed,
             connections,
-            wanted,
+            needed,
         )
 
 
@@ -241,8 +241,8 @@ class _Served:
         gauges.sessions, gauges.requests = lambda: len(sessions), lambda: gate.in_flight
         server = _server(self._config(gate))
         # A loopback address has loopback names only; on another one, Prometheus may use any name.
-        place = parse_place(self._http.metrics)
-        is_loopback = place is None or Address(*place).is_loopback
+        metrics_address = parse_place(self._http.metrics)
+        is_loopback = metrics_address is None or Address(*metrics_address).is_loopback
         is_own = OriginCheck((), ()).is_own if is_loopback else None
         metrics = _server(self._config(MetricsApp(routes, is_own)))
         self._loader.start()
@@ -349,8 +349,8 @@ def _server(config: Any) -> Any:
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            for one in sockets or ():
-                one.listen(_QUEUE)  # asyncio has set it to `_ACCEPTED_AT_ONCE`
+            for sock in sockets or ():
+                sock.listen(_QUEUE)  # asyncio has set it to `_ACCEPTED_AT_ONCE`
 
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
@@ -384,8 +384,8 @@ def _announce(
     """
     port = sockets[0].getsockname()[1]
     messages = [f"serving {address.url(port)}"]
-    for one in beside:
-        host, port = one.getsockname()[:2]
+    for sock in beside:
+        host, port = sock.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         messages.append(f"metrics at http://{shown}:{port}/metrics")
     if form == "json":
@@ -394,12 +394,12 @@ def _announce(
 
         # Whatever `log_level` is, as in text.
         facts = {"name": __name__, "levelno": logging.INFO, "levelname": "INFO"}
-        records = [logging.makeLogRecord({**facts, "msg": one}) for one in messages]
-        lines = [JsonFormatter(LogRedactor()).format(one) for one in records]
+        records = [logging.makeLogRecord({**facts, "msg": message}) for message in messages]
+        lines = [JsonFormatter(LogRedactor()).format(record) for record in records]
     else:
-        lines = [f"carrel: {one}" for one in messages]
+        lines = [f"carrel: {message}" for message in messages]
     try:
-        sys.stderr.write("".join(f"{one}\n" for one in lines))
+        sys.stderr.write("".join(f"{line}\n" for line in lines))
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         pass  # stderr is closed, or its disk is full

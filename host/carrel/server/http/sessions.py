@@ -95,9 +95,9 @@ class HttpSession:
         )
 
 
-def _both(one: frozenset[str] | None, other: frozenset[str] | None) -> frozenset[str] | None:
+def _both(first: frozenset[str] | None, second: frozenset[str] | None) -> frozenset[str] | None:
     """Returns the names of both; None means all."""
-    return None if one is None or other is None else one | other
+    return None if first is None or second is None else first | second
 
 
 def _covers(names: frozenset[str] | None, needed: frozenset[str] | None) -> bool:
@@ -139,7 +139,7 @@ class Sessions:
 
     def count(self, principal: Principal) -> int:
         """Returns the number of the principal's sessions, those included that are being opened."""
-        owned = sum(one.principal.name == principal.name for one in self._sessions.values())
+        owned = sum(session.principal.name == principal.name for session in self._sessions.values())
         return owned + self._opening[principal.name]
 
     @contextmanager
@@ -188,7 +188,7 @@ class Sessions:
 
     def expire(self) -> None:
         """Ends idle sessions, and drops old events."""
-        for session in [one for one in self._sessions.values() if self._is_idle(one)]:
+        for session in [session for session in self._sessions.values() if self._is_idle(session)]:
             self._expire(session)
         self.events.expire()
 
