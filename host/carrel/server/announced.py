@@ -74,8 +74,8 @@ def announced_schema(output: Mapping[str, Any], arguments: Mapping[str, Any]) ->
     shape: Schema = without_prose(output)
     if not _is_plain(shape, root=True):
         return shape
-    known = {json.dumps(one) for one in _enumerations(arguments)}
-    return _shared(_without_unused(_weaker(shape, known, depth=0)))
+    known_enums = {json.dumps(values) for values in _enumerations(arguments)}
+    return _shared(_without_unused(_weaker(shape, known_enums, depth=0)))
 
 
 def without_prose(schema: Any) -> Any:
@@ -85,17 +85,17 @@ def without_prose(schema: Any) -> Any:
     a quarter of a listing's tokens.
     """
     if isinstance(schema, Mapping):
-        kept = {}
+        result = {}
         for key, value in schema.items():
             if key in _NAMED and isinstance(value, Mapping):
-                kept[key] = {name: without_prose(one) for name, one in value.items()}
+                result[key] = {name: without_prose(subschema) for name, subschema in value.items()}
             elif key in {"const", "enum", "default"}:
-                kept[key] = value
+                result[key] = value
             elif key not in _PROSE and key != "$schema":
-                kept[key] = without_prose(value)
-        return kept
+                result[key] = without_prose(value)
+        return result
     if isinstance(schema, list):
-        return [without_prose(one) for one in schema]
+        return [without_prose(item) for item in schema]
     return schema
 
 
@@ -103,9 +103,9 @@ def _members(schema: Schema) -> Iterator[tuple[str, str, Any]]:
     """Yields each direct subschema: the keyword, its name under that keyword, and the subschema."""
     for key, value in schema.items():
         if key in {"properties", "$defs"}:
-            yield from ((key, name, one) for name, one in value.items())
+            yield from ((key, name, subschema) for name, subschema in value.items())
         elif key == "anyOf":
-            yield from ((key, "", one) for one in value)
+            yield from ((key, "", subschema) for subschema in value)
         elif key in {"items", "additionalProperties"}:
             yield key, "", value
 
@@ -118,7 +118,7 @@ def _is_plain(schema: Any, *, root: bool = False) -> bool:
         return False
     reference = schema.get("$ref", "#/$defs/")
     local = isinstance(reference, str) and reference.startswith("#/$defs/")
-    inside = [one for _, _, one in _members(schema)]
+    inside = [subschema for _, _, subschema in _members(schema)]
     return local and reference.count("/") == 2 and all(map(_is_plain, inside))
 
 
@@ -134,42 +134,47 @@ def _enumerations(schema: Any) -> Iterator[list[Any]]:
             yield from _enumerations(value)
 
 
-def _weaker(schema: Any, known: set[str], *, depth: int) -> Any:
+def _weaker(schema: Any, known_enums: set[str], *, depth: int) -> Any:
     """Returns a weaker schema: it accepts every value that this one accepts.
 
     Args:
         schema: a plain one.
-        known: the enumerations of the tool's arguments, as JSON.
+        known_enums: the enumerations of the tool's arguments, as JSON.
         depth: number of enclosing objects.
     """
     if isinstance(schema, bool):
         return schema
     if "properties" in schema and depth >= _DEEPEST and schema.get("type") == "object":
         return {"type": "object"}
-    kept: Schema = {}
+    result: Schema = {}
     for key, value in schema.items():
         if key == "properties":
-            kept[key] = {n: _weaker(one, known, depth=depth + 1) for n, one in value.items()}
+            result[key] = {
+                name: _weaker(subschema, known_enums, depth=depth + 1)
+                for name, subschema in value.items()
+            }
         elif key == "$defs":
-            kept[key] = {n: _weaker(one, known, depth=1) for n, one in value.items()}
+            result[key] = {
+                name: _weaker(subschema, known_enums, depth=1) for name, subschema in value.items()
+            }
         elif key == "anyOf":
-            kept[key] = [_weaker(one, known, depth=depth) for one in value]
+            result[key] = [_weaker(subschema, known_enums, depth=depth) for subschema in value]
         elif key in {"items", "additionalProperties"}:
-            weaker = _weaker(value, known, depth=depth)
+            weaker = _weaker(value, known_enums, depth=depth)
             # Below the depth that is announced, a list's type says as much as that of its objects.
             if not isinstance(value, bool) and (weaker != {"type": "object"} or depth < _DEEPEST):
-                kept[key] = weaker
+                result[key] = weaker
         elif key not in _LIMITS and (key != "required" or depth == 0):
-            kept[key] = value
-    return _with_fewer_values(kept, known) if "enum" in kept else kept
+            result[key] = value
+    return _with_fewer_values(result, known_enums) if "enum" in result else result
 
 
-def _with_fewer_values(schema: Schema, known: set[str]) -> Schema:
-    """Returns the schema, with a type in place of an enumeration that is long or known."""
+def _with_fewer_values(schema: Schema, known_enums: set[str]) -> Schema:
+    """Returns the schema, with a type in place of a long or known enumeration."""
     values = schema["enum"]
-    texts = all(isinstance(one, str) for one in values)
+    texts = all(isinstance(value, str) for value in values)
     if texts and schema.get("type", "string") == "string":
-        if len(values) > _MOST_VALUES or json.dumps(values) in known:
+        if len(values) > _MOST_VALUES or json.dumps(values) in known_enums:
             return {**{k: v for k, v in schema.items() if k != "enum"}, "type": "string"}
         return {key: value for key, value in schema.items() if key != "type"}
     return schema
@@ -179,7 +184,11 @@ def _without_unused(schema: Schema) -> Schema:
     """Returns the schema without unreferenced definitions."""
     while "$defs" in schema:
         text = json.dumps(schema)
-        used = {n: one for n, one in schema["$defs"].items() if json.dumps(f"#/$defs/{n}") in text}
+        used = {
+            name: definition
+            for name, definition in schema["$defs"].items()
+            if json.dumps(f"#/$defs/{name}") in text
+        }
         if len(used) == len(schema["$defs"]):
             break
         schema = {key: value for key, value in schema.items() if key != "$defs"}
@@ -212,10 +221,10 @@ class _Sharing:
         self._texts: dict[int, tuple[Schema, bytes]] = {}
 
     def _text(self, schema: Schema) -> bytes:
-        known = self._texts.get(id(schema))
-        if known is None:
-            known = self._texts[id(schema)] = schema, to_json(schema)
-        return known[1]
+        cached = self._texts.get(id(schema))
+        if cached is None:
+            cached = self._texts[id(schema)] = schema, to_json(schema)
+        return cached[1]
 
     def best(self, schema: Schema) -> tuple[bytes, str] | None:
         """Returns the subschema whose sharing saves most characters, as JSON, and a name for it."""
@@ -228,8 +237,8 @@ class _Sharing:
             if not is_whole:
                 counts[self._text(node)] += 1
                 names.setdefault(self._text(node), name if name.isidentifier() else "shape")
-            for key, own, one in _members(node):
-                visit(one, own or name, is_whole=key == "$defs")
+            for key, own, subschema in _members(node):
+                visit(subschema, own or name, is_whole=key == "$defs")
 
         visit(schema, "", is_whole=True)
         best, most = None, 0
@@ -248,14 +257,14 @@ class _Sharing:
                 return node
             return reference if self._text(node) == text else self.replaced(node, text, reference)
 
-        kept: Schema = {}
+        result: Schema = {}
         for key, value in schema.items():
             if key in {"properties", "$defs"}:
-                kept[key] = {name: visit(one) for name, one in value.items()}
+                result[key] = {name: visit(subschema) for name, subschema in value.items()}
             elif key == "anyOf":
-                kept[key] = [visit(one) for one in value]
+                result[key] = [visit(subschema) for subschema in value]
             elif key in {"items", "additionalProperties"}:
-                kept[key] = visit(value)
+                result[key] = visit(value)
             else:
-                kept[key] = value
-        return kept
+                result[key] = value
+        return result

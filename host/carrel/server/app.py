@@ -274,20 +274,22 @@ class App:
         if toolbox is None and current_principal() is not LOCAL:
             # What the configuration lets expect is what the server has, not the principal.
             toolbox = await self._toolbox()
-        others = [] if toolbox is None else [t.name for t in toolbox.tools() if t.name not in NAMED]
-        text = instructions(self._loader.is_offered, others)
+        other_tools = (
+            [] if toolbox is None else [t.name for t in toolbox.tools() if t.name not in NAMED]
+        )
+        text = instructions(self._loader.is_offered, other_tools)
         return {**self.prompts.after(method, result), "instructions": text}
 
     async def _subscribe(
         self, ctx: Context, params: SubscriptionsListenRequestParams
     ) -> SubscriptionsListenResult:
         """Serves a subscription; the acknowledgement names only what this server sends."""
-        wanted = params.notifications
-        asked = wanted.resource_subscriptions
-        if asked:
-            seen = await self.prompts.visible(asked) if self.prompts.may_update else None
-            wanted = wanted.model_copy(update={"resource_subscriptions": seen})
-            params = params.model_copy(update={"notifications": wanted})
+        notifications = params.notifications
+        uris = notifications.resource_subscriptions
+        if uris:
+            visible = await self.prompts.visible(uris) if self.prompts.may_update else None
+            notifications = notifications.model_copy(update={"resource_subscriptions": visible})
+            params = params.model_copy(update={"notifications": notifications})
         return await self._subscriptions.serve(ctx, params)
 
     # Tools
@@ -328,9 +330,9 @@ class App:
         """Returns the response to `tools/list`, created once for each toolbox and revision."""
         toolbox = await self._toolbox()
         revision = ctx.protocol_version
-        known = self.tool_lists.find(toolbox, revision)
-        if known is not None:
-            return known
+        cached = self.tool_lists.find(toolbox, revision)
+        if cached is not None:
+            return cached
         with self.log.request(ctx):
             result = await call_next(ctx)
         if isinstance(result, dict) and self._loader.loaded is toolbox:
@@ -350,7 +352,7 @@ class App:
         if self._settings.surface is not None:
             toolbox = await self._toolbox()
             found = await run_in_thread(toolbox.resources)
-            return ListResourcesResult(resources=[_wire_resource(one) for one in found])
+            return ListResourcesResult(resources=[_wire_resource(resource) for resource in found])
         health = Resource(
             uri=HEALTH_URI,
             name="health",
@@ -363,7 +365,9 @@ class App:
         except CarrelError:  # then health is the only resource; it gives the reason
             return ListResourcesResult(resources=[health])
         offered = await run_in_thread(toolbox.resources)
-        return ListResourcesResult(resources=[health, *(_wire_resource(one) for one in offered)])
+        return ListResourcesResult(
+            resources=[health, *(_wire_resource(resource) for resource in offered)]
+        )
 
     async def _read_resource(
         self, ctx: Context, params: ReadResourceRequestParams
@@ -379,8 +383,8 @@ class App:
         except UnknownNameError:
             modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
             code = INVALID_PARAMS if modern else _RESOURCE_NOT_FOUND
-            others = f"{HEALTH_URI} and " if self._settings.surface is None else ""
-            message = f"no such resource; {others}those of resources/list exist"
+            prefix = f"{HEALTH_URI} and " if self._settings.surface is None else ""
+            message = f"no such resource; {prefix}those of resources/list exist"
             raise MCPError(code, message, {"uri": uri[:1000]}) from None
         except RequestRefusedError as error:
             raise MCPError(error.rpc_code, printable(message_of(error), 2000)) from None
@@ -389,7 +393,7 @@ class App:
                 INTERNAL_ERROR, printable(message_of(error), 2000), {"error": error_object(error)}
             ) from None
         if result.content is not None:
-            labelled = [{**one, "_meta": {CONTENT_LABEL: UNTRUSTED}} for one in result.content]
+            labelled = [{**item, "_meta": {CONTENT_LABEL: UNTRUSTED}} for item in result.content]
             return ReadResourceResult.model_validate({"contents": labelled})
         contents = TextResourceContents(
             uri=uri,

@@ -112,9 +112,9 @@ class ToolCalls:
         except UnknownNameError as error:
             if error.kind != "tool":
                 return self.failure(error, name, revision)
-            known = len(name) <= _NAME_LENGTH
-            message = printable(answers.message_of(error)) if known else "unknown tool"
-            data = {"error": answers.error_object(error)} if known else None
+            is_short = len(name) <= _NAME_LENGTH
+            message = printable(answers.message_of(error)) if is_short else "unknown tool"
+            data = {"error": answers.error_object(error)} if is_short else None
             raise MCPError(INVALID_PARAMS, message, data) from None
         except RequestRefusedError as error:
             raise MCPError(error.rpc_code, printable(answers.message_of(error), 2000)) from None
@@ -123,9 +123,9 @@ class ToolCalls:
         except Exception:
             logger.exception("tool %.100r failed", name)
             return self.failure(InternalError(), name, revision)
-        wanted = wanted_text((ctx.params or {}).get("_meta"))
+        text_format = wanted_text((ctx.params or {}).get("_meta"))
         raw = raw and self._raw
-        if wanted == "json" or not (self._is_compact or wanted):
+        if text_format == "json" or not (self._is_compact or text_format):
             answer = answers.success(result, revision=revision, raw=raw)
         else:
             answer = await run_in_thread(self._compact, result, revision, raw)
@@ -317,14 +317,14 @@ class ToolCalls:
 
     def has_header_arguments(self, name: str) -> bool:
         """Returns whether a tool's input schema has `x-mcp-header`; true for an unknown tool."""
-        known = self._header_arguments.get(name)
+        has_header = self._header_arguments.get(name)
         toolbox = self._loader.loaded
-        if known is None and toolbox is not None:
+        if has_header is None and toolbox is not None:
             found = next((tool for tool in toolbox.tools() if tool.name == name), None)
             if found is not None:
-                known = _HEADER_ARGUMENT in json.dumps(found.input_schema, default=dict)
-                self._header_arguments[name] = known
-        return True if known is None else known
+                has_header = _HEADER_ARGUMENT in json.dumps(found.input_schema, default=dict)
+                self._header_arguments[name] = has_header
+        return True if has_header is None else has_header
 
     def _is_untrusted(self, name: str) -> bool:
         """Returns whether the tool's results are external content; true for an unknown tool."""
@@ -341,8 +341,8 @@ def wants_refresh(meta: object) -> bool:
 
 def wanted_text(meta: object) -> str | None:
     """Returns the text format that a request's `_meta` asks for; None without one."""
-    wanted = meta.get(answers.TEXT) if isinstance(meta, dict) else None
-    return wanted if wanted in ("json", "compact") else None
+    text_format = meta.get(answers.TEXT) if isinstance(meta, dict) else None
+    return text_format if text_format in ("json", "compact") else None
 
 
 def _relay(ctx: Context) -> ProgressRelay | None:

@@ -105,10 +105,10 @@ class ClientLog(logging.Handler):
             listener = self._listeners.get(session_id(ctx))
             if listener is not None:
                 return self._listening(_Listener(ctx.session, listener.level, ctx.request_id))
-        asked = ctx.meta.get(LOG_LEVEL_META_KEY) if ctx.meta else None
-        if ctx.request_id is None or not isinstance(asked, str) or asked not in _LEVELS:
+        level = ctx.meta.get(LOG_LEVEL_META_KEY) if ctx.meta else None
+        if ctx.request_id is None or not isinstance(level, str) or level not in _LEVELS:
             return nullcontext()
-        return self._listening(_Listener(ctx.session, _LEVELS[asked], ctx.request_id))
+        return self._listening(_Listener(ctx.session, _LEVELS[level], ctx.request_id))
 
     @contextmanager
     def _listening(self, listener: _Listener) -> Iterator[None]:

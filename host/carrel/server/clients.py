@@ -102,7 +102,9 @@ class Clients:
 
     def _of(self, principal: Principal | None) -> list[_Client]:
         found = self._clients.values()
-        return [one for one in found if principal is None or one.principal == principal.name]
+        return [
+            client for client in found if principal is None or client.principal == principal.name
+        ]
 
     async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
         """Handles `resources/subscribe`."""

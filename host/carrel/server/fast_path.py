@@ -105,10 +105,10 @@ class FastPath:
         return True
 
     def _list(self, id_: RequestId, revision: str) -> bool:
-        known = self._find_list(revision)
-        if known is not None:
-            self._answer(id_, encode_response(id_, known))
-        return known is not None
+        result = self._find_list(revision)
+        if result is not None:
+            self._answer(id_, encode_response(id_, result))
+        return result is not None
 
     def _refuse(
         self,
@@ -154,10 +154,10 @@ class FastPath:
         """Cancels the call that a notification names, if it is on the fast path."""
         if notification.method != "notifications/cancelled":
             return
-        wanted = (notification.params or {}).get("requestId")
+        request_id = (notification.params or {}).get("requestId")
         for id_ in list(self._running):
             # As in the SDK, a numeric id may be sent as a string.
-            if id_ == wanted or str(id_) == wanted:
+            if id_ == request_id or str(id_) == request_id:
                 self._interrupt(id_)
 
     def close(self) -> None:

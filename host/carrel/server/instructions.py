@@ -128,9 +128,9 @@ def instructions(is_offered: Callable[[str], bool], others: Collection[str] = ()
     lines = [_ALWAYS]
     tasks = []
     for task, tools in _TASKS:
-        named = [f"{name} ({note})" if note else name for name, note in tools if is_offered(name)]
-        if named:
-            tasks.append(f"- {task}: {', '.join(named)}")
+        offered = [f"{name} ({note})" if note else name for name, note in tools if is_offered(name)]
+        if offered:
+            tasks.append(f"- {task}: {', '.join(offered)}")
     if tasks:
         lines += ["Which tool:", *tasks]
     if tasks and others:

@@ -31,16 +31,16 @@ class ToolLists:
 
     def find(self, toolbox: Toolbox, revision: str) -> dict[str, Any] | None:
         """Returns the cached response of this toolbox for a revision, or None."""
-        known = self._answers.get(id(toolbox))
-        return None if known is None else known[1].get(revision)
+        cached = self._answers.get(id(toolbox))
+        return None if cached is None else cached[1].get(revision)
 
     def keep(self, toolbox: Toolbox, revision: str, answer: dict[str, Any]) -> dict[str, Any]:
         """Caches a response, with its tools as JSON text if possible; returns that."""
         if id(toolbox) not in self._answers and len(self._answers) >= _MAX_TOOLBOXES:
             self._answers.clear()
-        kept = {**answer, "tools": raw_json(answer["tools"])} if self._raw else answer
-        self._answers.setdefault(id(toolbox), (toolbox, {}))[1][revision] = kept
-        return kept
+        cached = {**answer, "tools": raw_json(answer["tools"])} if self._raw else answer
+        self._answers.setdefault(id(toolbox), (toolbox, {}))[1][revision] = cached
+        return cached
 
     def forget(self) -> None:
         """Clears the cache, because the tools have changed."""

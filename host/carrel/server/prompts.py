@@ -178,7 +178,7 @@ class PromptHandlers:
                 toolbox = await self._loader.get()
         except MCPError:  # health gives the reason
             return ListResourceTemplatesResult(resource_templates=[])
-        templates = [_wire_template(one) for one in toolbox.resource_templates()]
+        templates = [_wire_template(template) for template in toolbox.resource_templates()]
         return ListResourceTemplatesResult(resource_templates=templates)
 
     async def _list(
@@ -186,7 +186,7 @@ class PromptHandlers:
     ) -> ListPromptsResult:
         only_page(params)
         prompts = await self._prompts()
-        return ListPromptsResult(prompts=[_wire_prompt(one) for one in prompts.listed()])
+        return ListPromptsResult(prompts=[_wire_prompt(prompt) for prompt in prompts.listed()])
 
     async def _get(self, _ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
         with _as_protocol_errors():
@@ -200,11 +200,11 @@ class PromptHandlers:
     async def _complete(self, _ctx: Context, params: CompleteRequestParams) -> CompleteResult:
         reference = params.ref.model_dump(by_alias=True, exclude_none=True)
         argument = {"name": params.argument.name, "value": params.argument.value}
-        known = (params.context.arguments if params.context else None) or {}
+        resolved = (params.context.arguments if params.context else None) or {}
         with _as_protocol_errors():
             completion = await self._calls.ask(
                 lambda toolbox, started: toolbox.prompts.complete(
-                    reference, argument, known, call_started=started
+                    reference, argument, resolved, call_started=started
                 )
             )
         return CompleteResult.model_validate({"completion": completion})
@@ -267,12 +267,12 @@ def _wire_template(template: Template) -> ResourceTemplate:
 def _wire_prompt(prompt: Prompt) -> WirePrompt:
     arguments = [
         PromptArgument(
-            name=one.name,
-            title=one.title,
-            description=one.description or None,
-            required=one.required,
+            name=argument.name,
+            title=argument.title,
+            description=argument.description or None,
+            required=argument.required,
         )
-        for one in prompt.spec.arguments
+        for argument in prompt.spec.arguments
     ]
     return WirePrompt(
         name=prompt.name,

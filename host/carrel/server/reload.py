@@ -41,8 +41,8 @@ class Renewal(Protocol):
             CarrelError: the configuration cannot be used.
         """
 
-    def listen(self, wanted: Callable[[], None]) -> None:
-        """Calls `wanted`, from any thread, when a renewal would change the toolbox."""
+    def listen(self, callback: Callable[[], None]) -> None:
+        """Calls `callback`, from any thread, when a renewal would change the toolbox."""
 
 
 class Reloader:

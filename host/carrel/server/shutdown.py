@@ -99,10 +99,12 @@ def handling_signals(
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread can set signal handlers
         return
-    wanted = dict.fromkeys(("SIGINT", "SIGTERM", "SIGBREAK"), stop)
+    by_name = dict.fromkeys(("SIGINT", "SIGTERM", "SIGBREAK"), stop)
     if reload is not None:
-        wanted["SIGHUP"] = reload
-    handlers = {getattr(signal, name): one for name, one in wanted.items() if hasattr(signal, name)}
+        by_name["SIGHUP"] = reload
+    handlers = {
+        getattr(signal, name): handle for name, handle in by_name.items() if hasattr(signal, name)
+    }
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         del handlers[signal.SIGINT]
     before = {number: signal.getsignal(number) for number in handlers}

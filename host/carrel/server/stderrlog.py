@@ -105,12 +105,12 @@ def logging_to_stderr(level: str, form: str = "text") -> Iterator[StderrLog | No
         return
     threshold = logging.getLevelNamesMapping()[level.upper()]
 
-    def wanted(record: logging.LogRecord) -> bool:
+    def passes(record: logging.LogRecord) -> bool:
         ours = record.name.split(".", 1)[0] == "carrel"
         return record.levelno >= (threshold if ours else logging.WARNING)
 
     handler = StderrLog(_formatter(form))
-    handler.addFilter(wanted)
+    handler.addFilter(passes)
     before = own.level
     root.addHandler(handler)
     own.setLevel(threshold)

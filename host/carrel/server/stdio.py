@@ -73,8 +73,8 @@ def serve(
 
 def _operations(settings: ServerConfig) -> Operations | None:
     """Returns the operator's view; None if nothing is traced, recorded or logged with facts."""
-    wanted = settings.audit_log is not None or settings.traces is not None
-    if not wanted and settings.log_format == "text":
+    is_observed = settings.audit_log is not None or settings.traces is not None
+    if not is_observed and settings.log_format == "text":
         return None
     from .operations.operations import Operations
 

@@ -106,7 +106,7 @@ class ToolboxLoader:
         toolbox = self.loaded
         if toolbox is None:
             return self._expects(tool)
-        return any(one.name == tool for one in toolbox.tools())
+        return any(listed.name == tool for listed in toolbox.tools())
 
     def start(self) -> asyncio.Future[Toolbox]:
         """Starts creating the toolbox unless already started; retries after a failure."""
@@ -161,10 +161,10 @@ class ToolboxLoader:
     async def _of_principal(self, principal: Principal) -> Toolbox:
         """Returns the toolbox of a principal; derives it if necessary."""
         while True:
-            known = self._derived.get(principal)
-            if known is not None:
+            toolbox = self._derived.get(principal)
+            if toolbox is not None:
                 self._derived.move_to_end(principal)
-                return known
+                return toolbox
             await asyncio.shield(self._begin_deriving(principal))
             # Awaiting a future that is done does not let its callbacks run, which keep the toolbox.
             await asyncio.sleep(0)
@@ -204,7 +204,7 @@ class ToolboxLoader:
     @contextmanager
     def lease_of(self, *toolboxes: Toolbox | None) -> Iterator[None]:
         """Keeps toolboxes open during the block."""
-        keys = {id(one) for one in toolboxes}
+        keys = {id(toolbox) for toolbox in toolboxes}
         self._leases.update(keys)
         try:
             yield
@@ -219,8 +219,8 @@ class ToolboxLoader:
         self._toolbox = toolbox
         self.on_loaded(toolbox, LOCAL)
         derived, self._derived = self._derived, OrderedDict()
-        for principal, one in derived.items():
-            self._retire(one)
+        for principal, stale in derived.items():
+            self._retire(stale)
             # Now and not with the next request, because clients wait for changes of its documents.
             self._begin_deriving(principal).add_done_callback(_log_failure)
         if before is not None:

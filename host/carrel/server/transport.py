@@ -314,8 +314,8 @@ class Transport:
         self._answer(message.id, encode(message))
 
     def _reject(self, rejection: Rejection, batch: MessageBatch | None = None) -> None:
-        known = self._revision is not None and self._revision >= _ABSENT_ID_SINCE
-        line = encode_rejection(rejection, null_id=not known)
+        may_omit_id = self._revision is not None and self._revision >= _ABSENT_ID_SINCE
+        line = encode_rejection(rejection, null_id=not may_omit_id)
         if batch is None:
             self._write(line)
         else:

@@ -96,10 +96,10 @@ class Watcher:
             state = _state(file)
             if file in self._states and state == self._states[file]:
                 continue
-            known = file in self._states
+            is_known = file in self._states
             self._states[file] = state
             content = _content(file) if state is not None else None
-            changed = changed or (known and content != self._contents[file])
+            changed = changed or (is_known and content != self._contents[file])
             self._contents[file] = content
         return changed
 
