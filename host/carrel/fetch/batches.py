@@ -64,7 +64,9 @@ class FetchBatch:
         """Words the progress: how many have ended, and what the first running one waits for."""
         outcomes = list(self.outcomes)
         pairs = zip(self.pending_requests, outcomes, strict=True)
-        waits = next((one.phase() for one, outcome in pairs if outcome is None), "finishing")
+        waits = next(
+            (pending.phase() for pending, outcome in pairs if outcome is None), "finishing"
+        )
         if len(outcomes) == 1:
             return waits
         fetched = sum(isinstance(outcome, Response) for outcome in outcomes)

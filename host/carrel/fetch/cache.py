@@ -120,11 +120,11 @@ def partition_path(path: Path, partition: str) -> Path:
     digest = hashlib.sha256(partition.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     own = path.with_name(f"{path.stem}-{name}-{digest}{path.suffix}")
     try:
-        for other in path.parent.glob(f"{path.stem}-*{path.suffix}"):
-            newest = max(_modified(other), _modified(other.with_name(other.name + "-wal")))
-            if other != own and newest < time.time() - _STALE_SECONDS:
+        for sibling in path.parent.glob(f"{path.stem}-*{path.suffix}"):
+            newest = max(_modified(sibling), _modified(sibling.with_name(sibling.name + "-wal")))
+            if sibling != own and newest < time.time() - _STALE_SECONDS:
                 for suffix in ("", "-wal", "-shm"):
-                    other.with_name(other.name + suffix).unlink(missing_ok=True)
+                    sibling.with_name(sibling.name + suffix).unlink(missing_ok=True)
     except OSError:
         pass  # the next process tries again
     return own
@@ -217,13 +217,13 @@ class Cache:
         now = (connection, changes)
         if now == version:
             return now
-        places = ",".join("?" * len(hits))
+        marks = ",".join("?" * len(hits))
         found = connection.execute(
-            f"SELECT key, stored FROM answer_v2 WHERE key IN ({places})",  # noqa: S608 - only marks
-            [one.key for one in hits],
+            f"SELECT key, stored FROM answer_v2 WHERE key IN ({marks})",  # noqa: S608 - only marks
+            [hit.key for hit in hits],
         )
         cached = dict(found.fetchall())
-        return now if all(cached.get(one.key) == one.stored for one in hits) else None
+        return now if all(cached.get(hit.key) == hit.stored for hit in hits) else None
 
     def _is_fresh(self, answer: CachedAnswer | CacheHit) -> bool:
         return answer.stored - CLOCK_SLACK <= self._clock.wall() < answer.until
@@ -298,7 +298,7 @@ class Cache:
         """Removes entries, unless newer ones have replaced them."""
         if self._writer is None:
             return
-        rows = [(one.key, one.stored) for one in hits]
+        rows = [(hit.key, hit.stored) for hit in hits]
         self._writer.transact(
             lambda connection: connection.executemany(
                 "DELETE FROM answer_v2 WHERE key = ? AND stored = ?", rows

@@ -212,9 +212,9 @@ class PluginFetcher:
             return [failures.not_made(request.url) for request in requests]
         outcomes: list[Outcome | None] = []
         pending_requests: list[PendingRequest] = []
-        places: list[int] = []
+        indexes: list[int] = []
         caller = object()
-        for place, request in enumerate(requests):
+        for index, request in enumerate(requests):
             if call.has_ended():
                 break
             prepared = self._prepare(request, call, caller)
@@ -223,11 +223,11 @@ class PluginFetcher:
             else:
                 outcomes.append(None)
                 pending_requests.append(prepared)
-                places.append(place)
+                indexes.append(index)
         outcomes += [None] * (len(requests) - len(outcomes))
         if pending_requests and not call.has_ended():
-            for place, outcome in zip(places, self._run(pending_requests, call), strict=True):
-                outcomes[place] = outcome
+            for index, outcome in zip(indexes, self._run(pending_requests, call), strict=True):
+                outcomes[index] = outcome
         return [
             failures.not_made(request.url) if outcome is None else outcome
             for request, outcome in zip(requests, outcomes, strict=True)
@@ -270,13 +270,13 @@ class PluginFetcher:
         """See `carrel.exchange.AnswerDiscarder`."""
         key = self._planned(request).key
         if key in call.unsettled:
-            call.unsettled = [one for one in call.unsettled if one != key]
+            call.unsettled = [unsettled for unsettled in call.unsettled if unsettled != key]
             self._cache.settle([key], Verdict.UNREADABLE)
-        given = [one for one in call.cache_hits if one.key == key]
-        if given:
+        hits = [hit for hit in call.cache_hits if hit.key == key]
+        if hits:
             # Without these hits `is_all_cached` is false, so the result is not cached either.
-            call.cache_hits = [one for one in call.cache_hits if one.key != key]
-            self._cache.remove(given)
+            call.cache_hits = [hit for hit in call.cache_hits if hit.key != key]
+            self._cache.remove(hits)
 
     def settle(self, call: Call, verdict: Verdict) -> None:
         """See `carrel.exchange.AnswerSettler`."""
@@ -458,8 +458,8 @@ class PluginFetcher:
 
 def _reserve(settings: FetchSettings, wall_seconds: float) -> float:
     """Returns how many seconds before a call's deadline its fetches end."""
-    wanted = max(settings.reserve_seconds, settings.reserve_share * wall_seconds)
-    return min(wanted, wall_seconds / 4)
+    reserve = max(settings.reserve_seconds, settings.reserve_share * wall_seconds)
+    return min(reserve, wall_seconds / 4)
 
 
 def _cancel(running: Future[None]) -> None:

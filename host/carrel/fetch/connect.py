@@ -225,9 +225,9 @@ class Connections:
     ) -> Connection:
         end = asyncio.get_running_loop().time() + self._settings.connect_seconds
         fault = NotConnectedError()
-        for place, address in enumerate(addresses, start=1):
+        for number, address in enumerate(addresses, start=1):
             left = end - asyncio.get_running_loop().time()
-            share = left if place == len(addresses) else min(left, _CONNECT_SHARE_SECONDS)
+            share = left if number == len(addresses) else min(left, _CONNECT_SHARE_SECONDS)
             try:
                 async with asyncio.timeout(share):
                     stream = await self._open(context, host, address, port, endpoint)
@@ -290,8 +290,8 @@ class _IdlePool:
         """Adds a connection that is ready for another request."""
         timer = asyncio.get_running_loop().call_later(self._seconds, self._expire, connection)
         self._timers[connection] = timer
-        place = connection.host, connection.port
-        same = [one for one in self._timers if (one.host, one.port) == place]
+        origin = connection.host, connection.port
+        same = [idle for idle in self._timers if (idle.host, idle.port) == origin]
         if len(same) > _IDLE_PER_HOST:
             self._expire(same[0])
         elif self._limit is not None and len(self._timers) > self._limit:
@@ -301,7 +301,7 @@ class _IdlePool:
         self, host: str, addresses: tuple[str, ...], port: int = HTTPS_PORT
     ) -> Connection | None:
         """Returns the last used connection that has received nothing since."""
-        fitting = [one for one in self._timers if (one.host, one.port) == (host, port)]
+        fitting = [idle for idle in self._timers if (idle.host, idle.port) == (host, port)]
         for connection in reversed(fitting):
             self._timers.pop(connection).cancel()
             if connection.address in addresses and connection.http.is_quiet():

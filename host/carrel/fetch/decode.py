@@ -208,8 +208,8 @@ def decode_pieces(body: bytes | bytearray, content_type: str) -> Iterator[str]:
     for start in range(skip, max(len(body), skip + 1), _STEP):
         end = min(start + _STEP, len(body))
         # Bytes of the piece before that are the beginning of a character.
-        held = len(decoder.getstate()[0])
-        with _explained(charset, start - held, len(body)):
+        buffered = len(decoder.getstate()[0])
+        with _explained(charset, start - buffered, len(body)):
             yield decoder.decode(view[start:end], end == len(body))
 
 
@@ -237,7 +237,7 @@ def _find_charset(body: bytes | bytearray, content_type: str) -> tuple[str, int]
             return charset, len(bom)
     declared = _CHARSET_PARAMETER.search(content_type)
     if declared:
-        return _known(declared[1] or declared[2] or "utf-8"), 0
+        return _supported_charset(declared[1] or declared[2] or "utf-8"), 0
     if body[:4] == b"<\0?\0":
         return "utf-16-le", 0
     if body[:4] == b"\0<\0?":
@@ -246,13 +246,13 @@ def _find_charset(body: bytes | bytearray, content_type: str) -> tuple[str, int]
     if found is None and "html" in content_type.lower():
         found = _HTML_META.search(body[:1024])
     if found:
-        charset = _known(found[1].decode("ascii"))
+        charset = _supported_charset(found[1].decode("ascii"))
         # The declaration was read byte by byte, so the document is not in UTF-16.
         return "utf-8" if charset.startswith("utf-16") else charset, 0
     return "utf-8", 0
 
 
-def _known(label: str) -> str:
+def _supported_charset(label: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9._:-]{1,40}", label):
         try:
             name = codecs.lookup(label).name

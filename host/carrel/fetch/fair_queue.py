@@ -38,7 +38,7 @@ class FairQueue:
 
     def __len__(self) -> int:
         # Lists are copied in one step each, so that another thread may count.
-        calls = [one for part in list(self._partitions.values()) for one in list(part.values())]
+        calls = [queue for part in list(self._partitions.values()) for queue in list(part.values())]
         return sum(map(len, calls))
 
     def append(self, partition: str, caller: Hashable, waiter: Waiter) -> None:

@@ -132,14 +132,14 @@ def without_secret_parameters(target: Target, secrets: Sequence[Secret]) -> Targ
         if len(secret.value) >= _SHORTEST_REDACTED and secret.name != SOFTWARE
     }
     parts = target.query.split("&")
-    kept = []
+    remaining = []
     for part in parts:
         name, _, value = part.partition("=")
         if unquote_plus(name) not in owned and unquote_plus(value) not in values:
-            kept.append(part)
-    if len(kept) == len(parts):
+            remaining.append(part)
+    if len(remaining) == len(parts):
         return target
-    return Target(target.host, target.path, "&".join(kept) or None, target.port)
+    return Target(target.host, target.path, "&".join(remaining) or None, target.port)
 
 
 def attach(target: Target, secrets: Sequence[Secret], homepage: str | None) -> Attachment:

@@ -113,12 +113,12 @@ class RecordingFetcher:
         outcome = self._inner.download(url, copy, call, accept=accept)
         if call.cancelled or call.fatal is not None:
             return outcome
-        kept, file = outcome, None
+        recorded, file = outcome, None
         if copy.head is not None and (copy.refused or isinstance(outcome, Response)):
             headers, file = tuple(copy.head.headers.items()), bytes(copy.data)
-            kept = Response(200, copy.head.url, headers, "", copy.head.size or len(file))
+            recorded = Response(200, copy.head.url, headers, "", copy.head.size or len(file))
         try:
-            self._recordings.keep(_download_request(url, accept), kept, file)
+            self._recordings.keep(_download_request(url, accept), recorded, file)
         except StorageError as fault:
             call.fatal = fault
         return outcome
@@ -161,7 +161,10 @@ class ReplayingFetcher:
         if call.fatal is not None or not charge_requests(call, len(requests)):
             return [failures.not_made(request.url) for request in requests]
         outcomes = [self._replay(request, call) for request in requests]
-        return [self._charged(one, call) if isinstance(one, Response) else one for one in outcomes]
+        return [
+            self._charged(outcome, call) if isinstance(outcome, Response) else outcome
+            for outcome in outcomes
+        ]
 
     def download(self, url: str, sink: FileSink, call: Call, *, accept: str = "*/*") -> Outcome:
         """Passes a recorded file to the sink; see `carrel.exchange.FileFetcher`."""

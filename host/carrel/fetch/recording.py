@@ -101,8 +101,8 @@ class Recordings:
         self.skipped = tuple(
             Skipped(name, reason) for name, reason in reasons.items() if name not in bodies
         )
-        for one in self.skipped:
-            logger.warning("%s: %s", directory, one)
+        for skipped in self.skipped:
+            logger.warning("%s: %s", directory, skipped)
 
     def __len__(self) -> int:
         return len(self._names)
@@ -121,7 +121,7 @@ class Recordings:
             StorageError: a file is damaged.
         """
         outcomes = [(request, self.find(request)) for request in self.requests]
-        return [(asked, found) for asked, found in outcomes if isinstance(found, Failure)]
+        return [(request, outcome) for request, outcome in outcomes if isinstance(outcome, Failure)]
 
     def _read(self, name: str) -> dict[str, str]:
         """Reads a file; returns the files that answer no request because of it: name → reason.
@@ -227,9 +227,9 @@ class Recordings:
                     self._bodies[name] = body_name
                 self._names[key] = name
                 self._requests[name] = request
-                kept = {*self._names.values(), *self._bodies.values()}
+                used = {*self._names.values(), *self._bodies.values()}
                 for old in self.directory.glob(f"{glob.escape(stem)}.*"):
-                    if old.name not in kept:
+                    if old.name not in used:
                         old.unlink()
             except OSError as fault:
                 raise StorageError(str(self.directory / name), _reason(fault)) from fault

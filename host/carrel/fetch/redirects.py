@@ -118,7 +118,7 @@ class RedirectChain:
         rule = pending.policy.check("GET", target)
         if isinstance(rule, Failure):
             return rule
-        asked = dataclasses.replace(
+        robots_request = dataclasses.replace(
             pending,
             method="GET",
             target=target,
@@ -127,8 +127,8 @@ class RedirectChain:
             rule=rule,
             sink=sink,
         )
-        pending.phase = lambda: f"{target.host}: robots.txt: {asked.phase()}"
-        chain = RedirectChain(asked, self._upstreams, self._settings, self._clock)
+        pending.phase = lambda: f"{target.host}: robots.txt: {robots_request.phase()}"
+        chain = RedirectChain(robots_request, self._upstreams, self._settings, self._clock)
         return (await chain.run()).outcome
 
     def _check_redirect(self, method: str, target: Target) -> HostRule | Failure:

@@ -214,9 +214,9 @@ class RedisCache:
         if isinstance(version, float) and version <= now < version + _COMPARED_SECONDS:
             return version
         stored = self._attempt(
-            lambda: self._server.run(_STORED, (), (self._prefix, *(one.key.hex() for one in hits)))
+            lambda: self._server.run(_STORED, (), (self._prefix, *(hit.key.hex() for hit in hits)))
         )
-        if stored is None or stored != [_stamp(one.stored) for one in hits]:
+        if stored is None or stored != [_stamp(hit.stored) for hit in hits]:
             return None
         return now
 
@@ -250,7 +250,7 @@ class RedisCache:
     def remove(self, hits: Sequence[CacheHit]) -> None:
         """See `Cache`."""
         if hits:
-            words = [word for one in hits for word in (one.key.hex(), _stamp(one.stored))]
+            words = [word for hit in hits for word in (hit.key.hex(), _stamp(hit.stored))]
             self._change(_REMOVE, *words)
 
     def close(self) -> None:

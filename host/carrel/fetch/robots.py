@@ -107,34 +107,34 @@ class Robots:
         self, target: Target, partition: str, fetch: FetchFile
     ) -> RobotsRules | Failure:
         key = (partition, target.authority)
-        known = self._known(key)
-        if known is not None:
-            return known
+        found = self._cached(key)
+        if found is not None:
+            return found
         lock = self._locks.setdefault(key, asyncio.Lock())
         try:
             async with lock:
-                known = self._known(key)
-                if known is None:
-                    known = await self._fetched(target, fetch)
-                    self._keep(key, known)
-                return known
+                found = self._cached(key)
+                if found is None:
+                    found = await self._fetched(target, fetch)
+                    self._keep(key, found)
+                return found
         finally:
             if not lock.locked():
                 self._locks.pop(key, None)
 
-    def _known(self, key: tuple[str, str]) -> RobotsRules | Failure | None:
-        kept = self._kept.get(key)
-        if kept is None or kept.until <= self._clock.monotonic():
+    def _cached(self, key: tuple[str, str]) -> RobotsRules | Failure | None:
+        entry = self._kept.get(key)
+        if entry is None or entry.until <= self._clock.monotonic():
             return None
         self._kept.move_to_end(key)
-        return kept.rules
+        return entry.rules
 
     def _keep(self, key: tuple[str, str], rules: RobotsRules | Failure) -> None:
         seconds = _AGAIN_SECONDS if isinstance(rules, Failure) else _FRESH_SECONDS
         self._kept[key] = _Kept(rules, self._clock.monotonic() + seconds)
         self._kept.move_to_end(key)
         while len(self._kept) > _MOST_FILES or (
-            len(self._kept) > 1 and sum(one.size for one in self._kept.values()) > _MOST_BYTES
+            len(self._kept) > 1 and sum(entry.size for entry in self._kept.values()) > _MOST_BYTES
         ):
             self._kept.popitem(last=False)
 

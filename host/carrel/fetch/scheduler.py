@@ -142,7 +142,7 @@ class FairScheduler:
     def _grant_next(self) -> None:
         """Grants one step; runs once in each iteration of the loop while there is work."""
         while self._due:
-            partition = min(self._due, key=lambda one: self._used.get(one, 0.0))
+            partition = min(self._due, key=lambda name: self._used.get(name, 0.0))
             queue = self._due[partition]
             granted = queue.popleft()
             if not queue:

@@ -189,7 +189,7 @@ class TokenBuckets:
         self._memory[upstream] = (full_at, now)
         if len(self._memory) > self._most:
             # A bucket that is full is as one that was never used.
-            self._memory = {name: one for name, one in self._memory.items() if one[0] > now}
+            self._memory = {name: times for name, times in self._memory.items() if times[0] > now}
             self._most = max(_MOST_KEPT, 2 * len(self._memory))
 
 

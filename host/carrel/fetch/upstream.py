@@ -189,8 +189,8 @@ class Upstreams:
         if bucket not in self._names:
             self._names[bucket] = policy.plugin, name
             if len(self._names) > 2 * max(_MOST_UPSTREAMS, len(self._breakers)):
-                kept = {one for one, _ in self._breakers.items()}
-                self._names = {one: names for one, names in self._names.items() if one in kept}
+                remaining = {key for key, _ in self._breakers.items()}
+                self._names = {key: names for key, names in self._names.items() if key in remaining}
         if not policy.partition:
             return Admission(own, breaker, name)
         permits = self._permits.get(policy.partition)
@@ -406,18 +406,22 @@ class _Attempts:
             self._breaker.succeeded()
         else:
             self._failed()
-        asked = retry_after(
+        requested = retry_after(
             result.headers, self._clock.wall(), self._settings.retry_after_max_seconds
         )
-        pause = backoff(attempt, self._jitter(), status=result.status) if asked is None else asked
+        pause = (
+            backoff(attempt, self._jitter(), status=result.status)
+            if requested is None
+            else requested
+        )
         late = self._clock.monotonic() + pause > self._pending.latest
         renewed = budget_reset(result.headers, self._clock.wall())
-        if result.status == 429 and asked is None and renewed is not None:
+        if result.status == 429 and requested is None and renewed is not None:
             # A spent budget is renewed in hours and counts some requests only: nobody is held up.
             return failures.rate_limited(url, host, renewed)
-        if asked is not None or result.status == 429:
+        if requested is not None or result.status == 429:
             # Taken from the bucket, so that every process waits, and then waited for in the queue.
-            await self._admission.own.penalise(pause, asked=asked is not None)
+            await self._admission.own.penalise(pause, asked=requested is not None)
             if not more or late:
                 return failures.rate_limited(url, host, pause)
             return None
@@ -444,12 +448,12 @@ class _Attempts:
         """Waits for a slot of every queue, and holds them inside the block."""
         pending, admission = self._pending, self._admission
         name = pending.policy.title or self._target.host
-        async with AsyncExitStack() as held:
+        async with AsyncExitStack() as stack:
             pending.phase = partial(admission.own.describe, name)
             slots = [
                 (
                     admission.own,
-                    await held.enter_async_context(
+                    await stack.enter_async_context(
                         admission.own.slot(pending.caller, pending.latest, owner=pending.owner)
                     ),
                 )
@@ -457,12 +461,12 @@ class _Attempts:
             if admission.permits is not None:
                 most = self._settings.plugin_concurrency
                 pending.phase = lambda: f"waiting for one of the plugin's {most} requests to end"
-                await held.enter_async_context(admission.permits.held(pending.owner))
+                await stack.enter_async_context(admission.permits.held(pending.owner))
             if admission.shared is not None:
                 # Last, so that no request holds the shared slot while it waits for its own.
                 pending.phase = partial(admission.shared.describe, self._target.host)
-                wanted = admission.shared.slot(pending.caller, pending.latest, self._partition)
-                slots.append((admission.shared, await held.enter_async_context(wanted)))
+                slot = admission.shared.slot(pending.caller, pending.latest, self._partition)
+                slots.append((admission.shared, await stack.enter_async_context(slot)))
             yield slots
 
     def _circuit_open(self, wait: float) -> Failure:

@@ -196,15 +196,15 @@ def _split_resource(text: str) -> tuple[str, str | None]:
 
 
 def _remove_dot_segments(path: str) -> str:
-    kept: list[str] = []
+    output: list[str] = []
     segments = path.split("/")[1:]
     for segment in segments:
         plain = segment.lower().replace("%2e", ".")
         if plain == "..":
-            if kept:
-                kept.pop()
+            if output:
+                output.pop()
         elif plain != ".":
-            kept.append(segment)
+            output.append(segment)
     if segments[-1].lower().replace("%2e", ".") in {".", ".."}:
-        kept.append("")
-    return "/" + "/".join(kept)
+        output.append("")
+    return "/" + "/".join(output)

@@ -109,11 +109,11 @@ def matches(entry: str, host: str) -> bool:
     return entry == host
 
 
-def common_host(one: str, other: str) -> str | None:
+def common_host(left: str, right: str) -> str | None:
     """Returns the narrower of two host entries that overlap; None if they do not."""
-    if one == other or (not one.startswith("*") and matches(other, one)):
-        return one
-    return other if not other.startswith("*") and matches(one, other) else None
+    if left == right or (not left.startswith("*") and matches(right, left)):
+        return left
+    return right if not right.startswith("*") and matches(left, right) else None
 
 
 def _wildcard_fault(host: str, labels: list[str]) -> str | None:

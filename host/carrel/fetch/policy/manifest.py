@@ -62,8 +62,8 @@ def read_policy(
                 secrets.append(secret)
                 if "pace" in entry:
                     rules = [_at_pace(rule, secret.hosts, entry["pace"]) for rule in rules]
-    asked = manifest.get("public_web")
-    if asked is not None and manifest.get("secrets"):
+    requested = manifest.get("public_web")
+    if requested is not None and manifest.get("secrets"):
         faults.append(
             "public_web: a plugin that has secrets cannot ask for the public web; "
             "take the secrets or public_web out of the manifest"
@@ -80,7 +80,9 @@ def read_policy(
         partition=partition,
         upstream_rules=upstream_rules,
         title=manifest.get("title", ""),
-        public_web=None if asked is None else _read_public_web(asked, public_web or PublicWeb()),
+        public_web=None
+        if requested is None
+        else _read_public_web(requested, public_web or PublicWeb()),
         endpoint=endpoint,
         trace_hosts=trace_hosts,
     )
@@ -88,11 +90,11 @@ def read_policy(
 
 
 @contextmanager
-def _collecting(faults: list[str], place: str) -> Iterator[None]:
+def _collecting(faults: list[str], location: str) -> Iterator[None]:
     try:
         yield
     except ValueError as fault:
-        faults.append(f"{place}: {fault}")
+        faults.append(f"{location}: {fault}")
 
 
 def _read_secret(entry: Mapping[str, Any], value: str, declared: set[str]) -> Secret:
@@ -103,11 +105,11 @@ def _read_secret(entry: Mapping[str, Any], value: str, declared: set[str]) -> Se
     return Secret(entry["name"], value, hosts, **entry["attach"])
 
 
-def _read_public_web(asked: Mapping[str, Any], limits: PublicWeb) -> PublicWeb:
+def _read_public_web(requested: Mapping[str, Any], limits: PublicWeb) -> PublicWeb:
     return dataclasses.replace(
         limits,
-        methods=frozenset(asked["methods"]),
-        cache_seconds=float(asked.get("cache_seconds", 0)),
+        methods=frozenset(requested["methods"]),
+        cache_seconds=float(requested.get("cache_seconds", 0)),
     )
 
 

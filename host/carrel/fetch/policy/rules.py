@@ -245,7 +245,7 @@ class Policy:
 
     def continues_trace(self, host: str) -> bool:
         """Whether the operator lets a host see the trace of the call."""
-        return any(matches(one, host) for one in self.trace_hosts)
+        return any(matches(pattern, host) for pattern in self.trace_hosts)
 
     def upstream_name(self, rule: HostRule) -> str:
         """The rule's name for its upstream, for metrics; one for all hosts of the public web."""
@@ -260,8 +260,12 @@ class Policy:
 
     def shared_buckets(self, rule: HostRule) -> tuple[str, ...]:
         """The names of the further buckets that requests under a rule pass."""
-        shared = [one for one in self._upstream_rules if common_host(one.host, rule.host)]
-        return tuple(sorted({one.upstream for one in shared}))
+        shared = [
+            candidate
+            for candidate in self._upstream_rules
+            if common_host(candidate.host, rule.host)
+        ]
+        return tuple(sorted({upstream_rule.upstream for upstream_rule in shared}))
 
     def shared_rule(self, host: str) -> HostRule | None:
         """The built-in plugins' rule for a host, which applies to every partition."""
@@ -314,19 +318,19 @@ class Policy:
 
     def _public_web_missing(self, target: Target) -> Failure:
         """Denies a request to an undeclared host of a plugin that asks for the public web."""
-        place = f"plugins.{self.plugin}.runtime_config.allowed_hosts"
+        setting = f"plugins.{self.plugin}.runtime_config.allowed_hosts"
         return failures.denied(
             target.url,
             "host_not_granted",
             f"{self.plugin} asks for the public web and is not granted it",
-            grant=f'{place} += "{PUBLIC_WEB}"',
+            grant=f'{setting} += "{PUBLIC_WEB}"',
         )
 
     def _ungranted(self, method: str, target: Target) -> Failure:
         """Denies a request that is declared and not granted; names the missing grant."""
         grants = self._grants_of(target.host)
         missing, reason, what = HostGrant(target.host), "host_not_granted", target.host
-        if grants and not any(one.methods is None or method in one.methods for one in grants):
+        if grants and not any(grant.methods is None or method in grant.methods for grant in grants):
             missing = HostGrant(target.host, methods=frozenset({method}))
             reason, what = "method_not_allowed", f"this method for {target.host}"
         elif grants:
