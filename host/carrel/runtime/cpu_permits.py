@@ -162,7 +162,7 @@ class PermitPool:
             if self._extra:
                 self._extra -= 1
                 return
-            first = next((one for one in self._waiting if self._may_hold(one.owner)), None)
+            first = next((waiter for waiter in self._waiting if self._may_hold(waiter.owner)), None)
             if first is None:
                 self._count += 1
                 return

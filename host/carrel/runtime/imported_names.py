@@ -40,7 +40,7 @@ def _names_of_module(wasm: bytes) -> list[str]:
         imports = read_outline(wasm, "").imports
     except LoadError:
         return []
-    return [f"{one.module}#{one.name}" for one in imports]
+    return [f"{imported.module}#{imported.name}" for imported in imports]
 
 
 def _names_in(section: bytes) -> list[str]:

@@ -100,10 +100,12 @@ def check_imports(
         interface, _, version = name.partition("@")
         functions = set(items_of(engine, extern))
         if name in CONTRACT_IMPORTS:
-            refused += [f"{name}#{one}" for one in sorted(functions - CONTRACT_IMPORTS[name])]
+            refused += [
+                f"{name}#{function}" for function in sorted(functions - CONTRACT_IMPORTS[name])
+            ]
         elif interface in INERT_WASI and version.startswith("0.2."):
             asleep = functions & _SLEEPING.get(interface, frozenset())
-            refused += [f"{name}#{one}" for one in sorted(asleep)]
+            refused += [f"{name}#{function}" for function in sorted(asleep)]
         elif name != own:
             refused.append(name)
     if refused:
@@ -111,8 +113,8 @@ def check_imports(
             f"{plugin}: imports what no plugin may have: {', '.join(refused)}", plugin=plugin
         )
     if SOURCE not in kind.exports(engine):
-        others = [name for name in kind.exports(engine) if name.startswith(CONTRACT)]
-        found = f"; it exports {', '.join(others)}" if others else ""
+        exported = [name for name in kind.exports(engine) if name.startswith(CONTRACT)]
+        found = f"; it exports {', '.join(exported)}" if exported else ""
         raise LoadError(f"{plugin}: does not export {SOURCE}{found}", plugin=plugin)
     _check_documents(engine, component, plugin)
 

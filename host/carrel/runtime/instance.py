@@ -215,7 +215,7 @@ class Execution:
 
     def _run(self, worker: WorkerState, loaded: Loaded) -> tuple[bool, memoryview]:
         # Encoded before taking a CPU permit, because encoding holds the GIL.
-        texts = [self._encoded(one) for one in self._arguments]
+        texts = [self._encoded(argument) for argument in self._arguments]
         worker.permit.prepare(self.call.owner)
         with self._lock:
             if self._reason is not None:

@@ -146,7 +146,7 @@ class WorkerThreads:
         context = contextvars.copy_context()
         with self._lock:
             self._unfinished += 1
-            self._waiting.append(lambda *given: context.run(job, *given), owner)
+            self._waiting.append(lambda *arguments: context.run(job, *arguments), owner)
             self._dispatch()
 
     def close(self) -> None:
@@ -158,8 +158,8 @@ class WorkerThreads:
             self._dispatch()
             self._limit = 0
             idle, self._idle = self._idle, []
-        for one in idle:
-            one.inbox.put(None)
+        for thread in idle:
+            thread.inbox.put(None)
 
     def dispatch(self) -> None:
         """Assigns queued jobs to threads, up to the limits."""
@@ -199,8 +199,8 @@ class WorkerThreads:
         if self._mean <= self._short:
             most = min(most, self._most_short)
         has_room = self._running < most
-        held = self._held[owner]
-        if owner and not (held == 0 or (has_room and held < share_of(self._limit))):
+        running = self._held[owner]
+        if owner and not (running == 0 or (has_room and running < share_of(self._limit))):
             return False
         return (has_room or bool(owner)) and self._shares.start(owner, self)
 
@@ -224,18 +224,18 @@ class WorkerThreads:
         return self._shares.stop(thread.owner)
 
     def _park(self, thread: _Thread, parked: bool) -> None:
-        others: list[Dispatching] = []
+        dispatchers: list[Dispatching] = []
         with self._lock:
             if thread.parked != parked:
                 thread.parked = parked
                 self._running += -1 if parked else 1
                 if parked:
-                    others = self._shares.stop(thread.owner)
+                    dispatchers = self._shares.stop(thread.owner)
                 else:
                     self._shares.resume(thread.owner)
                 self._dispatch()
-        for other in others:
-            other.dispatch()
+        for dispatcher in dispatchers:
+            dispatcher.dispatch()
 
     def _start(self, thread: _Thread, job: Job | None = None) -> None:
         args = (thread, job)
@@ -271,12 +271,12 @@ class WorkerThreads:
         """Waits for the next job and returns it; None when the thread must end."""
         self._park(thread, False)
         with self._lock:
-            others = self._release(thread)
+            dispatchers = self._release(thread)
         # Before this component's next job, so that components take turns. That job stays in this
         # thread: guests that move from thread to thread, and so between processors, delay others.
-        for other in others:
-            if other is not self:
-                other.dispatch()
+        for dispatcher in dispatchers:
+            if dispatcher is not self:
+                dispatcher.dispatch()
         with self._lock:
             self._busy.discard(thread)
             self._running -= 1

@@ -180,5 +180,5 @@ def load_error(error: Exception, plugin: str) -> LoadError:
 def _last_line(text: str) -> str:
     noise = ("note: run with", "stack backtrace")
     lines = [line.strip() for line in text.splitlines()]
-    kept = [line for line in lines if line and not line.startswith(noise)]
-    return kept[-1][:200] if kept else ""
+    relevant = [line for line in lines if line and not line.startswith(noise)]
+    return relevant[-1][:200] if relevant else ""

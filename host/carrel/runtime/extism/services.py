@@ -172,11 +172,11 @@ def _request(execution: Execution, text: str, body: str) -> Request:
             tool=call.tool,
             extra={"denial_context": {"reason": "method_not_allowed", "url": url[:300]}},
         )
-    kept = ((name.lower(), value) for name, value in headers.items())
+    lowered = ((name.lower(), value) for name, value in headers.items())
     return Request(
         method=method,  # type: ignore[arg-type]  # one of the three, as just checked
         url=url,
-        headers=tuple(one for one in kept if one[0] not in _HOST_HEADERS),
+        headers=tuple(header for header in lowered if header[0] not in _HOST_HEADERS),
         body=body,
     )
 

@@ -90,9 +90,9 @@ def check_outline(wasm: bytes, plugin: str) -> Outline:
         LoadError: names every refused import; or the module has no export that the host calls.
     """
     outline = read_outline(wasm, plugin)
-    refused = [one for one in outline.imports if not _offered(one)]
+    refused = [imported for imported in outline.imports if not _offered(imported)]
     if refused:
-        named = ", ".join(f"{one.module}#{one.name}" for one in refused[:20])
+        named = ", ".join(f"{imported.module}#{imported.name}" for imported in refused[:20])
         raise LoadError(f"{plugin}: imports what no plugin may have: {named}", plugin=plugin)
     if not any(export in outline.functions for export in EXPORTS):
         raise LoadError(
@@ -139,14 +139,14 @@ def wrap_module(wasm: bytes, outline: Outline) -> bytes:
     return _put_in(bytes(wasmtime.wat2wasm(text)), wasm)
 
 
-def _offered(one: Import) -> bool:
-    if one.kind != "function":
+def _offered(imported: Import) -> bool:
+    if imported.kind != "function":
         return False
-    if one.module == ENV:
-        return one.name in _HEAP or one.name in _HOST
-    if one.module == USER:
-        return one.name in USER_FUNCTIONS
-    return one.module == WASI and one.name in _wasi_functions()
+    if imported.module == ENV:
+        return imported.name in _HEAP or imported.name in _HOST
+    if imported.module == USER:
+        return imported.name in USER_FUNCTIONS
+    return imported.module == WASI and imported.name in _wasi_functions()
 
 
 def _wasi_functions() -> frozenset[str]:
@@ -155,7 +155,7 @@ def _wasi_functions() -> frozenset[str]:
 
 
 def _uses_wasi(outline: Outline) -> bool:
-    return any(one.module == WASI for one in outline.imports)
+    return any(imported.module == WASI for imported in outline.imports)
 
 
 def _core(text: str) -> str:

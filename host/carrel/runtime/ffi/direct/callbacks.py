@@ -62,7 +62,7 @@ def plain_callback(
     write = _WRITERS[gives] if gives is not None else None
 
     def run(values: Any, results: Any) -> None:
-        result = function(*(read(values[place], most) for place, read in enumerate(readers)))
+        result = function(*(read(values[index], most) for index, read in enumerate(readers)))
         if write is not None:
             write(results[0], result)
 
@@ -84,12 +84,18 @@ def define(
 
     @c.wasmtime_component_func_callback_t  # type: ignore[untyped-decorator]
     def callback(
-        _data: Any, _context: Any, _type: Any, values: Any, count: int, given: Any, wanted: int
+        _data: Any,
+        _context: Any,
+        _type: Any,
+        values: Any,
+        count: int,
+        result_values: Any,
+        result_count: int,
     ) -> int:
         try:
             assert count == parameters, "as many parameters as the contract's"
-            assert wanted == results, "as many results as the contract's"
-            run(values, given)
+            assert result_count == results, "as many results as the contract's"
+            run(values, result_values)
         except Exception as error:  # noqa: BLE001 - no exception may reach C
             message = f"{name} is not the contract's: {type(error).__name__}"
             failure = wasmtime.WasmtimeError(message)._consume()  # noqa: SLF001

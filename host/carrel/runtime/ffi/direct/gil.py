@@ -17,5 +17,5 @@ from wasmtime import _ffi as c
 
 def holding_gil(name: str) -> Any:
     """Returns the C function `name` as a GIL-held call with the types of wasmtime-py's bindings."""
-    known = getattr(bindings, f"_{name}")
-    return ctypes.PYFUNCTYPE(known.restype, *known.argtypes)((name, c.dll))
+    binding = getattr(bindings, f"_{name}")
+    return ctypes.PYFUNCTYPE(binding.restype, *binding.argtypes)((name, c.dll))

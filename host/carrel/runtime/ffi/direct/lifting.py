@@ -178,7 +178,7 @@ def read_list(value: Any, read: Callable[[Any], T], most: int | None = None) -> 
     """Reads a list's items, at most the first `most`."""
     size = length_of(value)
     items = value.of.list
-    return [read(items.data[place]) for place in range(size if most is None else min(size, most))]
+    return [read(items.data[index]) for index in range(size if most is None else min(size, most))]
 
 
 def _read_header(value: Any) -> tuple[str, str]:

@@ -52,11 +52,11 @@ class Code(Handle):
         kind = c.wasmtime_component_type(self.ptr())
         try:
             count = c.wasmtime_component_type_import_count(kind, self._engine.ptr())
-            for place in range(count):
+            for index in range(count):
                 name, length = ctypes.POINTER(ctypes.c_char)(), ctypes.c_size_t()
                 item = _ExternPointer()
                 c.wasmtime_component_type_import_nth(
-                    kind, self._engine.ptr(), place, byref(name), byref(length), byref(item)
+                    kind, self._engine.ptr(), index, byref(name), byref(length), byref(item)
                 )
                 c.wasmtime_component_extern_delete(item)
                 yield ctypes.string_at(name, length.value).decode()

@@ -61,8 +61,8 @@ def _write_record(value: Any, *fields: tuple[bytes, Callable[[Any, Any], None], 
 def write_list(value: Any, items: Sequence[Any], write: Callable[[Any, Any], None]) -> None:
     """Writes a list, each item by `write`."""
     values = (_Value * len(items))()
-    for one, item in zip(values, items, strict=True):
-        write(one, item)
+    for slot, item in zip(values, items, strict=True):
+        write(slot, item)
     value.kind = LIST
     _new_list(byref(value.of.list), len(items), values)
 

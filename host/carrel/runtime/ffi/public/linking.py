@@ -198,7 +198,10 @@ class LinkerInstance:
                 return from_outcome(fetch([to_request(value)])[0])
             if not may_fetch(len(records)):
                 return []
-            return [from_outcome(one) for one in fetch([to_request(one) for one in records])]
+            return [
+                from_outcome(outcome)
+                for outcome in fetch([to_request(record) for record in records])
+            ]
 
         self._define(name, run, FETCH_ALL if many else FETCH)
 

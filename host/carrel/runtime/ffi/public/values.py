@@ -41,8 +41,8 @@ def to_request(record: Any) -> Request:
         method=_METHODS[record.method],
         url=cut(record.url, MAX_URL_BYTES),
         headers=tuple(
-            (cut(one.name, MAX_HEADER_BYTES).lower(), cut(one.value, MAX_HEADER_BYTES))
-            for one in record.headers[:MAX_HEADERS]
+            (cut(header.name, MAX_HEADER_BYTES).lower(), cut(header.value, MAX_HEADER_BYTES))
+            for header in record.headers[:MAX_HEADERS]
         ),
         body=cut(record.body, MAX_BODY_BYTES),
         refresh=record.cache == "refresh",
