@@ -31,7 +31,7 @@ class Challenge:
 
 def read_challenge(header: str) -> Challenge | None:
     """Returns the challenge to answer: Bearer before Basic; None when neither is offered."""
-    found = {one.scheme: one for one in reversed(_challenges(header[:_LONGEST]))}
+    found = {challenge.scheme: challenge for challenge in reversed(_challenges(header[:_LONGEST]))}
     bearer = found.get("bearer")
     if bearer is not None and bearer.realm:
         return bearer

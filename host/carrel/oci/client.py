@@ -181,11 +181,11 @@ class RegistryClient:
             if not is_retried(status) or not more:
                 return reply
             longest = self.settings.retry_after_max_seconds
-            asked = retry_after(headers.items(), time.time(), 2 * longest)
-            if asked is not None and asked > longest:
+            requested = retry_after(headers.items(), time.time(), 2 * longest)
+            if requested is not None and requested > longest:
                 return reply
             jitter = random.random()  # noqa: S311 -- no secret
-            self._sleep(backoff(attempt, jitter, status=status) if asked is None else asked)
+            self._sleep(backoff(attempt, jitter, status=status) if requested is None else requested)
 
     @contextmanager
     def open(

@@ -32,8 +32,8 @@ def make_folder(folder: Path, root: Path) -> None:
     if folder.is_dir():
         return
     missing = [folder, *folder.parents]
-    missing = [one for one in missing[: missing.index(root) + 1] if not one.is_dir()]
+    missing = [path for path in missing[: missing.index(root) + 1] if not path.is_dir()]
     root.parent.mkdir(parents=True, exist_ok=True)
-    for one in reversed(missing):
-        one.mkdir(mode=0o700, exist_ok=True)
-        flush_folder(one.parent)
+    for path in reversed(missing):
+        path.mkdir(mode=0o700, exist_ok=True)
+        flush_folder(path.parent)

@@ -151,13 +151,13 @@ def make_document(data: bytes, media_type: str, what: str) -> Document:
     """
     body = read_object(data, what)
     inner = body.get("mediaType")
-    known = MANIFESTS | INDEXES
-    if isinstance(inner, str) and media_type in known and inner != media_type:
+    supported = MANIFESTS | INDEXES
+    if isinstance(inner, str) and media_type in supported and inner != media_type:
         raise RegistryError(
             f"{what} is served as {media_type} but calls itself {printable(inner, 100)}"
         )
-    kind = media_type if media_type in known else inner
-    if kind not in known:
+    kind = media_type if media_type in supported else inner
+    if kind not in supported:
         shown = printable(str(kind or media_type or "nothing"), 100)
         raise RegistryError(f"{what} is of type {shown}, which is not a supported manifest type")
     if "manifests" in body and ("layers" in body or "config" in body):

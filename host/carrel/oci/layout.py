@@ -146,10 +146,10 @@ def _choose_platform(body: Mapping[str, Any], digest: str) -> Descriptor:
     listed = body.get("manifests")
     descriptors = read_descriptors(listed, what, at_most=_MAX_PLATFORMS)
     assert isinstance(listed, list), "it was read as one"
-    platforms = [_platform(one) for one in listed]
-    for wanted in (("", "wasm"), ("linux", "amd64")):
+    platforms = [_platform(entry) for entry in listed]
+    for preferred in (("", "wasm"), ("linux", "amd64")):
         for descriptor, (system, machine) in zip(descriptors, platforms, strict=True):
-            if machine == wanted[1] and wanted[0] in {"", system}:
+            if machine == preferred[1] and preferred[0] in {"", system}:
                 return descriptor
     # Attestations are listed under an unknown platform.
     real = [
@@ -196,7 +196,7 @@ def _read_layers(
     if archives:
         if sum(layer.size for layer in archives) > max_bytes + 2**20:
             raise RegistryError(f"{what} has layers of more than {max_bytes} bytes in all")
-        contents = [repository.blob(one, max_bytes=max_bytes + 2**20) for one in archives]
+        contents = [repository.blob(archive, max_bytes=max_bytes + 2**20) for archive in archives]
         wasm = find_component(contents, what, max_bytes=max_bytes)
         if wasm is not None:
             return wasm, "image"

@@ -132,16 +132,16 @@ _LAST_SECOND = 253_402_300_799
 
 
 def _now() -> datetime:
-    given = os.environ.get("SOURCE_DATE_EPOCH")
-    if given is None:
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if epoch is None:
         return datetime.now(UTC)
-    if not (given.isascii() and given.isdigit()):
-        raise ConfigError([f"SOURCE_DATE_EPOCH: expected whole seconds since 1970, got {given!r}"])
+    if not (epoch.isascii() and epoch.isdigit()):
+        raise ConfigError([f"SOURCE_DATE_EPOCH: expected whole seconds since 1970, got {epoch!r}"])
     try:
-        return datetime.fromtimestamp(int(given), UTC)
+        return datetime.fromtimestamp(int(epoch), UTC)
     except (ValueError, OverflowError, OSError):
         raise ConfigError(
-            [f"SOURCE_DATE_EPOCH: {given:.40} is out of range; the last second is {_LAST_SECOND}"]
+            [f"SOURCE_DATE_EPOCH: {epoch:.40} is out of range; the last second is {_LAST_SECOND}"]
         ) from None
 
 

@@ -132,13 +132,13 @@ class PartialBlob:
             StorageError: the disk refuses; the file is removed, and its space freed.
         """
         left = memoryview(data)
-        with self._given_up():
+        with self._freeing_space():
             while left:
                 left = left[self._file.write(left) :]
 
     def clear(self) -> None:
         """Empties the file."""
-        with self._given_up():
+        with self._freeing_space():
             self._file.seek(0)
             self._file.truncate(0)
 
@@ -148,7 +148,7 @@ class PartialBlob:
         Raises:
             StorageError: the disk refuses; the blob is removed.
         """
-        with self._given_up():
+        with self._freeing_space():
             os.fsync(self._file.fileno())
             os.utime(self._file.fileno())  # recent for `prune`
             make_folder(self._target.parent, self._root)
@@ -163,7 +163,7 @@ class PartialBlob:
                 self._path.unlink()
 
     @contextmanager
-    def _given_up(self) -> Iterator[None]:
+    def _freeing_space(self) -> Iterator[None]:
         """Frees the file's space when the disk refuses: it may be full."""
         with explained(self._path):
             try:

@@ -52,7 +52,11 @@ def _live(store: PluginStore, names: list[dict[str, Any]], roots: set[str]) -> s
         key, digest = str(value["name"]), value.get("digest")
         subject = _subject(value)
         if subject is not None and isinstance(value.get("referrers"), list):
-            listed = {one["digest"] for one in value["referrers"] if is_digest(one.get("digest"))}
+            listed = {
+                referrer["digest"]
+                for referrer in value["referrers"]
+                if is_digest(referrer.get("digest"))
+            }
             about.setdefault(subject, set()).update(listed)
         elif subject is None and is_digest(digest):
             tag = key.rpartition(":")[2]
@@ -84,7 +88,7 @@ def _children(data: bytes) -> list[str]:
     for key in ("layers", "manifests"):
         found = body.get(key)
         listed += found if isinstance(found, list) else []
-    digests = [one.get("digest") for one in listed if isinstance(one, dict)]
+    digests = [entry.get("digest") for entry in listed if isinstance(entry, dict)]
     return [str(digest) for digest in digests if is_digest(digest)]
 
 

@@ -60,14 +60,14 @@ def pull(
         )
     if reference.digest and document.digest != reference.digest:
         raise RegistryError(f"{document.digest} was handed out in place of {reference.digest}")
-    kept = store.repository(reference)
-    through = _Keeping(repository, kept, document)
+    stored = store.repository(reference)
+    through = _Keeping(repository, stored, document)
     report(0, None, "component")
     artifact = read_plugin(through, document.digest, max_bytes=max_bytes)
     report(len(artifact.wasm), None, "signatures")
     for digest in dict.fromkeys((artifact.digest, artifact.manifest_digest)):
-        _keep_signatures(repository, through, kept, digest)
-    kept.point(reference.wanted, document)
+        _keep_signatures(repository, through, stored, digest)
+    stored.point(reference.wanted, document)
     return artifact
 
 
@@ -75,10 +75,10 @@ class _Keeping:
     """A repository that stores what is read, and requests only what is not stored yet."""
 
     def __init__(
-        self, repository: RepositoryReader, kept: StoredRepository, document: Document
+        self, repository: RepositoryReader, stored: StoredRepository, document: Document
     ) -> None:
         self._repository = repository
-        self._kept = kept
+        self._kept = stored
         self._document = document
 
     def manifest(self, reference: str) -> Document | None:
@@ -106,7 +106,7 @@ class _Keeping:
 
 
 def _keep_signatures(
-    repository: RepositoryReader, through: _Keeping, kept: StoredRepository, digest: str
+    repository: RepositoryReader, through: _Keeping, stored: StoredRepository, digest: str
 ) -> None:
     """Stores the manifests about `digest`, and those of its tag for signatures of the old kind.
 
@@ -114,17 +114,23 @@ def _keep_signatures(
     missing signature is reported when one is required.
     """
     room = [MAX_SIGNATURES_BYTES]
-    listed = [one for one in through.referrers(digest) if _may_be_signature(one)]
-    found = [one for one in listed[:MAX_REFERRERS] if _keep_whole(through, one.digest, room)]
-    kept.keep_referrers(digest, found)
+    listed = [
+        descriptor for descriptor in through.referrers(digest) if _may_be_signature(descriptor)
+    ]
+    found = [
+        descriptor
+        for descriptor in listed[:MAX_REFERRERS]
+        if _keep_whole(through, descriptor.digest, room)
+    ]
+    stored.keep_referrers(digest, found)
     tag = f"{fallback_tag(digest)}.sig"
     document = repository.manifest(tag)
     if document is not None and document.media_type not in INDEXES:
-        kept.keep_manifest(document)
+        stored.keep_manifest(document)
         if _keep_whole(through, document.digest, room):
-            kept.point(tag, document)
+            stored.point(tag, document)
             return
-    kept.forget(tag)
+    stored.forget(tag)
 
 
 def _may_be_signature(listed: Descriptor) -> bool:
@@ -142,10 +148,10 @@ def _keep_whole(through: _Keeping, digest: str, room: list[int]) -> bool:
         blobs = read_descriptors(body.get("layers"), what, at_most=_MAX_LAYERS)
     except RegistryError:
         return False  # it is about the plugin and is no signature
-    size = sum(one.size for one in blobs)
-    if size > room[0] or any(one.size > MAX_SIGNATURE_BYTES for one in blobs):
+    size = sum(blob.size for blob in blobs)
+    if size > room[0] or any(blob.size > MAX_SIGNATURE_BYTES for blob in blobs):
         return False
     room[0] -= size
-    for one in blobs:
-        through.blob(one, max_bytes=MAX_SIGNATURE_BYTES)
+    for blob in blobs:
+        through.blob(blob, max_bytes=MAX_SIGNATURE_BYTES)
     return True

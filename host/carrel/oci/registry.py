@@ -156,11 +156,15 @@ class HttpRepository:
         if "oci-subject" in reply.headers or self._referrers_by_api(subject) is not None:
             return
         tag = fallback_tag(subject)
-        listed = [one for one in self._referrers_by_tag(subject) if one.digest != descriptor.digest]
+        listed = [
+            referrer
+            for referrer in self._referrers_by_tag(subject)
+            if referrer.digest != descriptor.digest
+        ]
         index = {
             "schemaVersion": 2,
             "mediaType": OCI_INDEX,
-            "manifests": [descriptor_json(one) for one in [*listed, descriptor]],
+            "manifests": [descriptor_json(referrer) for referrer in [*listed, descriptor]],
         }
         self.put_manifest(encode_json(index), OCI_INDEX, tag)
 

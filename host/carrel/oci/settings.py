@@ -10,8 +10,8 @@ from pathlib import Path
 
 def docker_folder(env: Mapping[str, str] | None = None) -> Path:
     """Docker's configuration folder: `DOCKER_CONFIG`, else `~/.docker`."""
-    given = (os.environ if env is None else env).get("DOCKER_CONFIG")
-    return Path(given) if given else Path("~/.docker").expanduser()
+    folder = (os.environ if env is None else env).get("DOCKER_CONFIG")
+    return Path(folder) if folder else Path("~/.docker").expanduser()
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,8 +84,8 @@ class PluginStore:
         with explained(path):
             try:
                 with path.open("rb") as file:
-                    kept = os.fstat(file.fileno())
-                    if max_bytes is not None and kept.st_size > max_bytes:
+                    status = os.fstat(file.fileno())
+                    if max_bytes is not None and status.st_size > max_bytes:
                         return None
                     data = file.read()
             except FileNotFoundError:
@@ -93,7 +93,7 @@ class PluginStore:
             if sha256(data) == digest:
                 return data
             self.altered.append(digest)
-            self._discard(path, kept)
+            self._discard(path, status)
         return None
 
     def put(self, data: bytes) -> str:
@@ -125,14 +125,14 @@ class PluginStore:
         with explained(path):
             try:
                 with path.open("rb") as file:
-                    kept = os.fstat(file.fileno())
+                    status = os.fstat(file.fileno())
                     data = file.read(_MAX_NAME_BYTES)
             except FileNotFoundError:
                 return None
             value = _read_sealed(data)
             if value is not None and value.get("name") == key:
                 return value
-            self._discard(path, kept)
+            self._discard(path, status)
         return None
 
     def write_name(self, key: str, value: dict[str, Any]) -> None:
@@ -183,12 +183,12 @@ class PluginStore:
             write_atomically(path, data)
             flush_folder(path.parent)
 
-    def _discard(self, path: Path, kept: os.stat_result) -> None:
+    def _discard(self, path: Path, status: os.stat_result) -> None:
         """Removes an altered file, unless another process has replaced it by a whole one."""
         _log.warning("%s is torn or was changed; it is removed and fetched again", path)
         try:
             now = path.stat()
-            if (now.st_dev, now.st_ino) == (kept.st_dev, kept.st_ino):
+            if (now.st_dev, now.st_ino) == (status.st_dev, status.st_ino):
                 path.unlink(missing_ok=True)
         except FileNotFoundError:
             pass
@@ -201,9 +201,9 @@ class StoredRepository:
         self._store = store
         self._name = f"{reference.host}/{reference.repository}"
 
-    def resolve(self, wanted: str) -> str | None:
+    def resolve(self, reference: str) -> str | None:
         """Returns the digest of a tag at its last pull; a digest itself, if it was pulled."""
-        found = self._store.read_name(self._key(wanted))
+        found = self._store.read_name(self._key(reference))
         digest = found.get("digest") if found else None
         return digest if is_digest(digest) else None
 
@@ -238,7 +238,7 @@ class StoredRepository:
         listed = found.get("referrers") if found else None
         if not isinstance(listed, list):
             return []
-        return [read_descriptor(one, f"the referrers of {digest}") for one in listed]
+        return [read_descriptor(entry, f"the referrers of {digest}") for entry in listed]
 
     def has_blob(self, descriptor: Descriptor) -> bytes | None:
         """Returns a pulled blob, or None."""
@@ -257,21 +257,22 @@ class StoredRepository:
     def keep_referrers(self, digest: str, listed: Sequence[Descriptor]) -> None:
         """Sets the referrers of `digest`."""
         self._store.write_name(
-            self._referrers_key(digest), {"referrers": [descriptor_json(one) for one in listed]}
+            self._referrers_key(digest),
+            {"referrers": [descriptor_json(descriptor) for descriptor in listed]},
         )
 
-    def point(self, wanted: str, document: Document) -> None:
+    def point(self, reference: str, document: Document) -> None:
         """Sets a tag, or the type of a digest, whose content must be stored before."""
         self._store.write_name(
-            self._key(wanted), {"digest": document.digest, "media_type": document.media_type}
+            self._key(reference), {"digest": document.digest, "media_type": document.media_type}
         )
 
-    def forget(self, wanted: str) -> None:
+    def forget(self, reference: str) -> None:
         """Removes a tag."""
-        self._store.remove_name(self._key(wanted))
+        self._store.remove_name(self._key(reference))
 
-    def _key(self, wanted: str) -> str:
-        return f"{self._name}{'@' if is_digest(wanted) else ':'}{wanted}"
+    def _key(self, reference: str) -> str:
+        return f"{self._name}{'@' if is_digest(reference) else ':'}{reference}"
 
     def _referrers_key(self, digest: str) -> str:
         return f"{self._name}@{digest}#referrers"

@@ -80,8 +80,8 @@ class Authorizer:
         """
         credential = self._credential()
         if challenge.scheme == "basic":
-            known = credential is not None and bool(credential.user)
-            self._header = credential.basic if credential is not None and known else ""
+            has_user = credential is not None and bool(credential.user)
+            self._header = credential.basic if credential is not None and has_user else ""
         elif credential is not None and credential.registry_token:
             self._header = f"Bearer {credential.registry_token}"
         else:
@@ -98,16 +98,16 @@ class Authorizer:
         if credential is not None and not self._is_ours(realm):
             self.withheld = realm.site.authority
             credential = None
-        asked = {"service": challenge.service, "scope": f"repository:{self._repository}:{actions}"}
+        query = {"service": challenge.service, "scope": f"repository:{self._repository}:{actions}"}
         if not challenge.service:
-            del asked["service"]
+            del query["service"]
         headers = {"Accept": "application/json"}
         if credential is not None and credential.identity_token:
             form = {
                 "grant_type": "refresh_token",
                 "refresh_token": credential.identity_token,
                 "client_id": "carrel",
-                **asked,
+                **query,
             }
             headers["Content-Type"] = "application/x-www-form-urlencoded"
             status, body = self._ask("POST", realm, headers, urlencode(form).encode())
@@ -115,14 +115,16 @@ class Authorizer:
             if credential is not None:
                 headers["Authorization"] = credential.basic
             mark = "&" if "?" in realm.resource else "?"
-            url = RegistryUrl(realm.site, f"{realm.resource}{mark}{urlencode(asked)}")
+            url = RegistryUrl(realm.site, f"{realm.resource}{mark}{urlencode(query)}")
             status, body = self._ask("GET", url, headers, b"")
-        return self._read_token(realm, status, body, given=credential is not None)
+        return self._read_token(realm, status, body, authenticated=credential is not None)
 
-    def _read_token(self, realm: RegistryUrl, status: int, body: bytes, *, given: bool) -> str:
+    def _read_token(
+        self, realm: RegistryUrl, status: int, body: bytes, *, authenticated: bool
+    ) -> str:
         where = f"the realm {realm.site.authority} of {self._host}"
         if status in {401, 403}:
-            if given:
+            if authenticated:
                 raise RegistryError(
                     f"{where} refuses the credentials of Docker's configuration; "
                     f"log in again with `docker login {self._host}`",

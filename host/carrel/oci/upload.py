@@ -63,12 +63,12 @@ def _begin(client: RegistryClient, what: str) -> Reply:
 
 def _closing(client: RegistryClient, reply: Reply, descriptor: Descriptor) -> RegistryUrl:
     """Returns the URL that completes the upload: the session's, with the blob's digest."""
-    place = _place(client, reply)
-    mark = "&" if "?" in place.resource else "?"
-    return RegistryUrl(place.site, f"{place.resource}{mark}digest={descriptor.digest}")
+    location = _location(client, reply)
+    mark = "&" if "?" in location.resource else "?"
+    return RegistryUrl(location.site, f"{location.resource}{mark}digest={descriptor.digest}")
 
 
-def _place(client: RegistryClient, reply: Reply) -> RegistryUrl:
+def _location(client: RegistryClient, reply: Reply) -> RegistryUrl:
     return client.locate(reply.url, reply.headers.get("location"), "a place for the upload")
 
 
@@ -85,7 +85,7 @@ def _upload_in_chunks(
         chunk = data[at : at + size]
         last = client.ask(
             "PATCH",
-            _place(client, last),
+            _location(client, last),
             actions=_ACTIONS,
             headers={
                 "Content-Type": _TYPE,
