@@ -99,8 +99,10 @@ def _material(value: object) -> tuple[str, tuple[bytes, ...]]:
     if not chain:
         raise RefusedError("the chain is empty")
     return "", tuple(
-        base64_bytes(members(one, "a certificate", required=("rawBytes",))["rawBytes"], "it")
-        for one in chain
+        base64_bytes(
+            members(certificate, "a certificate", required=("rawBytes",))["rawBytes"], "it"
+        )
+        for certificate in chain
     )
 
 
@@ -114,7 +116,7 @@ def write_bundle(
     elif len(certificates) == 1:
         material = {"certificate": {"rawBytes": _spelled(certificates[0])}}
     else:
-        chain = [{"rawBytes": _spelled(one)} for one in certificates]
+        chain = [{"rawBytes": _spelled(certificate)} for certificate in certificates]
         material = {"x509CertificateChain": {"certificates": chain}}
     return json.dumps(
         {

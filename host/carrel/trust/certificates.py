@@ -44,7 +44,7 @@ def read_chain(chain: Sequence[bytes]) -> list[x509.Certificate]:
         RefusedError: one of them is none.
     """
     try:
-        return [x509.load_der_x509_certificate(one) for one in chain]
+        return [x509.load_der_x509_certificate(certificate) for certificate in chain]
     except ValueError:
         raise RefusedError("its certificate cannot be read") from None
 
@@ -61,20 +61,20 @@ def subject_names(leaf: x509.Certificate, *, only_first: bool) -> list[str]:
         raise RefusedError("its certificate names no signer") from None
     uris = names.get_values_for_type(x509.UniformResourceIdentifier)
     mails = names.get_values_for_type(x509.RFC822Name)
-    others = [
-        _der_text(one.value)
-        for one in names.get_values_for_type(x509.OtherName)
-        if one.type_id == _OTHER_NAME
+    other_names = [
+        _der_text(name.value)
+        for name in names.get_values_for_type(x509.OtherName)
+        if name.type_id == _OTHER_NAME
     ]
     if only_first:
-        return [*uris, *mails, *others][:1]
+        return [*uris, *mails, *other_names][:1]
     addresses: list[ipaddress.IPv4Address | ipaddress.IPv6Address] = [
-        one
-        for one in names.get_values_for_type(x509.IPAddress)
-        if isinstance(one, (ipaddress.IPv4Address, ipaddress.IPv6Address))
+        address
+        for address in names.get_values_for_type(x509.IPAddress)
+        if isinstance(address, (ipaddress.IPv4Address, ipaddress.IPv6Address))
     ]
     hosts = names.get_values_for_type(x509.DNSName)
-    return [*hosts, *mails, *map(str, addresses), *uris, *others]
+    return [*hosts, *mails, *map(str, addresses), *uris, *other_names]
 
 
 def issuer_name(leaf: x509.Certificate, *, older: bool) -> str:
@@ -154,25 +154,29 @@ def _signers() -> verification.ExtensionPolicy:
     )
 
 
-def _is_authority(_policy: object, _one: object, extension: x509.BasicConstraints) -> None:
+def _is_authority(_policy: object, _certificate: object, extension: x509.BasicConstraints) -> None:
     if not extension.ca:
         raise ValueError("not an authority")
 
 
-def _may_sign_certificates(_policy: object, _one: object, usage: x509.KeyUsage | None) -> None:
+def _may_sign_certificates(
+    _policy: object, _certificate: object, usage: x509.KeyUsage | None
+) -> None:
     if usage is not None and not usage.key_cert_sign:
         raise ValueError("an authority that may not sign certificates")
 
 
 def _allows_code_signing(
-    _policy: object, _one: object, usage: x509.ExtendedKeyUsage | None
+    _policy: object, _certificate: object, usage: x509.ExtendedKeyUsage | None
 ) -> None:
     allowed = {ExtendedKeyUsageOID.CODE_SIGNING, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE}
     if usage is not None and not allowed & set(usage):
         raise ValueError("an authority that is not for code signing")
 
 
-def _is_for_code_signing(_policy: object, _one: object, usage: x509.ExtendedKeyUsage) -> None:
+def _is_for_code_signing(
+    _policy: object, _certificate: object, usage: x509.ExtendedKeyUsage
+) -> None:
     if ExtendedKeyUsageOID.CODE_SIGNING not in usage:
         raise ValueError("a certificate that is not for code signing")
 

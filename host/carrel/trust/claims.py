@@ -64,11 +64,13 @@ def check_statement(payload_type: str, payload: bytes, digest: str) -> None:
     if statement["predicateType"] != PREDICATE_TYPE:
         raise RefusedError(f"it is an attestation of type {statement['predicateType']!r}")
     subjects = [
-        members(one, "a subject", required=("digest",), optional=_SUBJECT_MEMBERS)["digest"]
-        for one in items(statement["subject"], "the statement's subject", _MAX_SUBJECTS)
+        members(subject, "a subject", required=("digest",), optional=_SUBJECT_MEMBERS)["digest"]
+        for subject in items(statement["subject"], "the statement's subject", _MAX_SUBJECTS)
     ]
-    wanted = digest.removeprefix("sha256:")
-    if not any(isinstance(one, dict) and one.get("sha256") == wanted for one in subjects):
+    expected = digest.removeprefix("sha256:")
+    if not any(
+        isinstance(subject, dict) and subject.get("sha256") == expected for subject in subjects
+    ):
         raise RefusedError("it was made for another digest")
 
 

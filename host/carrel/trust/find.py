@@ -67,10 +67,10 @@ def find_signatures(repository: RepositoryReader, digest: str) -> Iterator[Found
     """
     referrers = repository.referrers(digest)
     has_bundle = False
-    for one in referrers[:MAX_REFERRERS]:
-        place = f"bundle {short(one.digest)}"
+    for referrer in referrers[:MAX_REFERRERS]:
+        place = f"bundle {short(referrer.digest)}"
         try:
-            found = _from_referrer(repository, one, place)
+            found = _from_referrer(repository, referrer, place)
         except UNREADABLE as error:
             yield place, str(error)
         else:
@@ -164,14 +164,14 @@ def _pem_chain(pem: str) -> tuple[bytes, ...]:
         found = x509.load_pem_x509_certificates(pem.encode("utf-8"))
     except ValueError:
         raise RefusedError("its certificate cannot be read") from None
-    return tuple(one.public_bytes(Encoding.DER) for one in found)
+    return tuple(certificate.public_bytes(Encoding.DER) for certificate in found)
 
 
 def _layers(document: Document) -> list[Descriptor]:
     """Returns the layers that a manifest lists."""
     manifest = json_object(document.data, "the manifest")
     found = items(manifest.get("layers", []), "the manifest's layers", 1000)
-    return [_descriptor(one) for one in found]
+    return [_descriptor(layer) for layer in found]
 
 
 def _descriptor(value: Any) -> Descriptor:
@@ -179,7 +179,7 @@ def _descriptor(value: Any) -> Descriptor:
         case {"mediaType": str(media_type), "digest": str(digest), "size": int(size)}:
             annotations = value.get("annotations") or {}
             if isinstance(annotations, dict) and all(
-                isinstance(one, str) for one in annotations.values()
+                isinstance(annotation, str) for annotation in annotations.values()
             ):
                 return Descriptor(media_type, digest, size, annotations=annotations)
     raise RefusedError("the manifest lists an invalid descriptor")

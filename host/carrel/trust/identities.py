@@ -37,7 +37,7 @@ class Authority:
         times = [datetime.now(UTC)]
         if candidate.older:
             times.append(leaf.not_valid_before_utc)
-        elif any(one.subject == one.issuer for one in intermediates):
+        elif any(certificate.subject == certificate.issuer for certificate in intermediates):
             raise RefusedError("its chain brings an authority of its own")
         check_chain(leaf, intermediates, self.roots, times)
         # Only now: patterns are matched only against certificates with a valid chain.
@@ -106,7 +106,7 @@ def _names(leaf: x509.Certificate, older: bool, identity: Identity) -> tuple[str
     )
 
 
-def _matches(value: str, wanted: str, is_pattern: bool) -> bool:
+def _matches(value: str, expected: str, is_pattern: bool) -> bool:
     if not value:
         return False
-    return bool(re.fullmatch(wanted, value)) if is_pattern else value == wanted
+    return bool(re.fullmatch(expected, value)) if is_pattern else value == expected

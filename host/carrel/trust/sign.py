@@ -49,7 +49,7 @@ def read_certificates(
         same = False
     if not same:
         raise ArgumentError(["the certificate belongs to another key"])
-    return [leaf, *(one for one in above if one != leaf)]
+    return [leaf, *(authority for authority in above if authority != leaf)]
 
 
 def sign(
@@ -85,10 +85,10 @@ def sign(
     payload = claims.statement(digest)
     signature = make_signature(key, claims.signed_message(claims.PAYLOAD_TYPE, payload))
     chain = [
-        one.public_bytes(Encoding.DER)
-        for one in certificates
+        certificate.public_bytes(Encoding.DER)
+        for certificate in certificates
         # Verifiers have the authority's own certificate; a bundle must not contain it.
-        if one.subject != one.issuer
+        if certificate.subject != certificate.issuer
     ]
     bundle = bundles.write_bundle(payload, signature, key.public_key(), chain)
     layer = repository.put_blob(bundle, bundles.MEDIA_TYPE)
@@ -141,7 +141,7 @@ def _sign_older(
             "architecture": "",
             "os": "",
             "config": {},
-            "rootfs": {"type": "layers", "diff_ids": [one["digest"] for one in layers]},
+            "rootfs": {"type": "layers", "diff_ids": [entry["digest"] for entry in layers]},
         }
     )
     manifest = {
@@ -162,7 +162,7 @@ def _older_layers(repository: RepositoryWriter, tag: str) -> list[dict[str, Any]
     except RefusedError as error:
         raise SignatureError(f"the older signatures under {tag} cannot be kept: {error}") from None
     if not isinstance(layers, list) or not all(
-        isinstance(one, dict) and isinstance(one.get("digest"), str) for one in layers
+        isinstance(entry, dict) and isinstance(entry.get("digest"), str) for entry in layers
     ):
         raise SignatureError(f"the older signatures under {tag} cannot be kept: not a manifest")
     return layers
@@ -173,7 +173,7 @@ def _to_json(descriptor: Descriptor, media_type: str) -> dict[str, Any]:
 
 
 def _pem(certificates: Sequence[x509.Certificate]) -> str:
-    return b"".join(one.public_bytes(Encoding.PEM) for one in certificates).decode("ascii")
+    return b"".join(cert.public_bytes(Encoding.PEM) for cert in certificates).decode("ascii")
 
 
 def _compact(value: object) -> bytes:

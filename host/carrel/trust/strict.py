@@ -108,9 +108,9 @@ def _check_depth(value: object, what: str) -> None:
     for _ in range(MAX_DEPTH):
         level = [
             below
-            for one in level
-            if isinstance(one, (dict, list))
-            for below in (one.values() if isinstance(one, dict) else one)
+            for node in level
+            if isinstance(node, (dict, list))
+            for below in (node.values() if isinstance(node, dict) else node)
         ]
         if not level:
             return

@@ -137,7 +137,7 @@ def _signer(
 
 def _by_key(candidate: SignatureCandidate, digest: str, keys: Sequence[PublicKey]) -> Signer:
     # The hint only decides which key is tried first: it is not signed.
-    for key in sorted(keys, key=lambda one: key_hint(one) != candidate.hint):
+    for key in sorted(keys, key=lambda accepted_key: key_hint(accepted_key) != candidate.hint):
         if has_signed(key, candidate.signature, candidate.message):
             break
     else:
