@@ -123,35 +123,35 @@ class _Reader:
         return values
 
     def _plugin(self, name: str, entry: object) -> PluginConfig | None:
-        place = _join("plugins", name)
+        location = _join("plugins", name)
         wrong = plugin_name(name, any_case=self._hyper is not None)
         if wrong:
-            self._fault(place, wrong)
+            self._fault(location, wrong)
         if not isinstance(entry, dict):
-            self._fault(place, f"expected a table but found {kind_of(entry)}")
+            self._fault(location, f"expected a table but found {kind_of(entry)}")
             return None
         entry_rules = _HYPER_ENTRY_RULES if self._hyper else _ENTRY_RULES
-        found = self._table(place, entry, entry_rules, known=_ENTRY_KEYS)
-        runtime_config = self._subtable(place, entry, "runtime_config")
+        found = self._table(location, entry, entry_rules, known=_ENTRY_KEYS)
+        runtime_config = self._subtable(location, entry, "runtime_config")
         granted = self._table(
-            f"{place}.runtime_config",
+            f"{location}.runtime_config",
             runtime_config,
             _RUNTIME_CONFIG_RULES,
             known=_RUNTIME_CONFIG_KEYS,
         )
-        own = self._own_limits(place, entry, runtime_config)
-        settings = self._subtable(place, entry, "settings")
-        self._check_settings(f"{place}.settings", settings)
+        own = self._own_limits(location, entry, runtime_config)
+        settings = self._subtable(location, entry, "settings")
+        self._check_settings(f"{location}.settings", settings)
 
         if "url" in entry and "path" in entry:
-            self._fault(place, "`url` and `path` mean the same; give one of them")
+            self._fault(location, "`url` and `path` mean the same; give one of them")
         url = found.get("url") or found.get("path")
         if url is None:
             if "url" in entry or "path" in entry:
                 return None  # its fault is reported already
             if name not in BUILTIN_PLUGINS:
                 self._fault(
-                    place,
+                    location,
                     "expected a `url`: only the built-in plugins "
                     f"({', '.join(BUILTIN_PLUGINS)}) have one without",
                 )
@@ -159,7 +159,7 @@ class _Reader:
             url = f"builtin:{name}"
         if url.startswith("builtin:") and url.removeprefix("builtin:") not in BUILTIN_PLUGINS:
             hint = _hint(url.removeprefix("builtin:"), BUILTIN_PLUGINS)
-            self._fault(f"{place}.url", f"no built-in plugin is called that{hint}")
+            self._fault(f"{location}.url", f"no built-in plugin is called that{hint}")
         return PluginConfig(
             name=name,
             url=url,
@@ -182,13 +182,13 @@ class _Reader:
         return every_host or url.startswith("builtin:")
 
     def _own_limits(
-        self, place: str, entry: Mapping[str, Any], runtime_config: Mapping[str, Any]
+        self, location: str, entry: Mapping[str, Any], runtime_config: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Returns the limits of one plugin, from the grant or, for short, from the entry."""
         if "limits" in entry and "limits" in runtime_config:
-            self._fault(place, "`limits` and `runtime_config.limits` mean the same; give one")
+            self._fault(location, "`limits` and `runtime_config.limits` mean the same; give one")
         own: dict[str, Any] = {}
-        for above, table in ((place, entry), (f"{place}.runtime_config", runtime_config)):
+        for above, table in ((location, entry), (f"{location}.runtime_config", runtime_config)):
             found = self._table(
                 f"{above}.limits", self._subtable(above, table, "limits"), LIMIT_RULES
             )
@@ -203,7 +203,7 @@ class _Reader:
 
     def _table(
         self,
-        place: str,
+        location: str,
         table: Mapping[str, Any],
         rules_: Mapping[str, Rule],
         *,
@@ -213,7 +213,7 @@ class _Reader:
         known = tuple(rules_ if known is None else known)
         values: dict[str, Any] = {}
         for key, value in table.items():
-            where = _join(place, key)
+            where = _join(location, key)
             if key in rules_:
                 try:
                     values[key] = rules_[key](value, self._base)
@@ -230,51 +230,51 @@ class _Reader:
                 self._fault(where, f"unknown key{_hint(key, known)}")
         return values
 
-    def _subtable(self, place: str, table: Mapping[str, Any], key: str) -> dict[str, Any]:
+    def _subtable(self, location: str, table: Mapping[str, Any], key: str) -> dict[str, Any]:
         value = table.get(key, {})
         if isinstance(value, dict):
             return value
-        self._fault(_join(place, key), f"expected a table but found {kind_of(value)}")
+        self._fault(_join(location, key), f"expected a table but found {kind_of(value)}")
         return {}
 
-    def _check_settings(self, place: str, value: object) -> None:
+    def _check_settings(self, location: str, value: object) -> None:
         if isinstance(value, dict):
             for key, item in value.items():
                 if _looks_like_a_secret(key):
-                    self._fault_secret(_join(place, key))
+                    self._fault_secret(_join(location, key))
                 else:
-                    self._check_settings(_join(place, key), item)
+                    self._check_settings(_join(location, key), item)
         elif isinstance(value, list):
             for index, item in enumerate(value):
-                self._check_settings(f"{place}[{index}]", item)
+                self._check_settings(f"{location}[{index}]", item)
         elif isinstance(value, float) and not math.isfinite(value):
-            self._fault(place, f"expected a JSON value but found {value}")
+            self._fault(location, f"expected a JSON value but found {value}")
         elif value is not None and not isinstance(value, str | int | float):
-            self._fault(place, f"expected a JSON value but found {kind_of(value)}")
+            self._fault(location, f"expected a JSON value but found {kind_of(value)}")
 
-    def report_keys_given_twice(self, place: str, value: object) -> None:
+    def report_keys_given_twice(self, location: str, value: object) -> None:
         """Reports one fault for every duplicate key."""
         if isinstance(value, Table):
             for key in value.twice:
-                self._fault(_join(place, key), "the key is given twice")
+                self._fault(_join(location, key), "the key is given twice")
         if isinstance(value, dict):
             for key, item in value.items():
-                self.report_keys_given_twice(_join(place, key), item)
+                self.report_keys_given_twice(_join(location, key), item)
 
-    def _fault_secret(self, place: str) -> None:
+    def _fault_secret(self, location: str) -> None:
         self._fault(
-            place,
+            location,
             "looks like a secret: secrets come from CARREL_SECRET_<PLUGIN>_<NAME> in the "
             "environment or from a keyring, never from the file",
         )
 
-    def _fault(self, place: str, text: str) -> None:
-        self._faults.append(f"{place}: {text}" if place else text)
+    def _fault(self, location: str, text: str) -> None:
+        self._faults.append(f"{location}: {text}" if location else text)
 
 
-def _join(place: str, key: str) -> str:
+def _join(location: str, key: str) -> str:
     shown = key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else repr(key)
-    return f"{place}.{shown}" if place else shown
+    return f"{location}.{shown}" if location else shown
 
 
 #: Every key with its full name, for a hint when it is in the wrong table.

@@ -56,11 +56,11 @@ class Translation:
         """Returns every warning, each beginning with its key."""
         return tuple(self._warnings)
 
-    def warn(self, place: str, text: str, plugin: str | None = None) -> None:
+    def warn(self, location: str, text: str, plugin: str | None = None) -> None:
         """Records an unsupported key."""
-        self._warnings.append(f"{place}: {text}")
+        self._warnings.append(f"{location}: {text}")
         if plugin is not None:
-            self.notes[plugin] = (*self.notes.get(plugin, ()), f"{place}: {text}")
+            self.notes[plugin] = (*self.notes.get(plugin, ()), f"{location}: {text}")
 
 
 def translate(document: object, *, is_toml: bool) -> Translation | None:
@@ -125,7 +125,7 @@ def _present(value: object) -> dict[str, Any]:
     """Returns the members of a table that are not null."""
     if not isinstance(value, Mapping):
         return {}
-    return {key: one for key, one in value.items() if one is not None}
+    return {key: item for key, item in value.items() if item is not None}
 
 
 def _translate_oci(oci: dict[str, Any], translation: Translation) -> None:
@@ -150,27 +150,27 @@ def _translate_oci(oci: dict[str, Any], translation: Translation) -> None:
 
 
 def _entry(name: str, entry: Mapping[str, Any], translation: Translation) -> dict[str, Any]:
-    place = f"plugins.{name}"
-    kept = _present(entry)
-    url = str(kept.get("url") or kept.get("path") or "")
+    location = f"plugins.{name}"
+    present = _present(entry)
+    url = str(present.get("url") or present.get("path") or "")
     scheme = url.partition(":")[0].lower()
     if scheme in {"http", "https", "s3"}:
-        translation.warn(f"{place}.url", f"not loaded: no component comes over {scheme}", name)
-    granted = _present(kept.pop("runtime_config", None))
-    place += ".runtime_config"
+        translation.warn(f"{location}.url", f"not loaded: no component comes over {scheme}", name)
+    granted = _present(present.pop("runtime_config", None))
+    location += ".runtime_config"
     if granted.pop("allowed_paths", None):
-        translation.warn(f"{place}.allowed_paths", "not offered: a plugin sees no files", name)
+        translation.warn(f"{location}.allowed_paths", "not offered: a plugin sees no files", name)
     for key in _SKIPS:
         if isinstance(granted.get(key), list):
-            granted[key] = [_anchored(one) for one in granted[key]]
+            granted[key] = [_anchored(pattern) for pattern in granted[key]]
     if isinstance(granted.get("env_vars"), dict):
         granted["env_vars"] = {
             key: str(value) if isinstance(value, int | float) else value
             for key, value in granted["env_vars"].items()
         }
-    _translate_memory(kept, granted, place, name, translation)
-    _translate_hosts(granted, place, name, translation)
-    return {**kept, "runtime_config": granted}
+    _translate_memory(present, granted, location, name, translation)
+    _translate_hosts(granted, location, name, translation)
+    return {**present, "runtime_config": granted}
 
 
 def _anchored(pattern: object) -> object:
@@ -188,7 +188,11 @@ def _anchored(pattern: object) -> object:
 
 
 def _translate_memory(
-    entry: dict[str, Any], granted: dict[str, Any], place: str, name: str, translation: Translation
+    entry: dict[str, Any],
+    granted: dict[str, Any],
+    location: str,
+    name: str,
+    translation: Translation,
 ) -> None:
     """Translates `memory_limit`; one in `limits` takes precedence."""
     size = granted.pop("memory_limit", None)
@@ -197,27 +201,27 @@ def _translate_memory(
     found = _SIZE.fullmatch(str(size).strip())
     if found is None:
         translation.warn(
-            f"{place}.memory_limit", f"not a size, the default holds: {size!r:.40}", name
+            f"{location}.memory_limit", f"not a size, the default holds: {size!r:.40}", name
         )
         return
     number, unit, binary = found.groups()
-    wanted = int(float(number) * (1024 if binary else 1000) ** _POWERS[unit.lower()])
-    given = min(max(wanted, 2**20), 2**32)
-    if given != wanted:
-        translation.warn(f"{place}.memory_limit", f"limited to {given:,} bytes", name)
+    requested = int(float(number) * (1024 if binary else 1000) ** _POWERS[unit.lower()])
+    allowed = min(max(requested, 2**20), 2**32)
+    if allowed != requested:
+        translation.warn(f"{location}.memory_limit", f"limited to {allowed:,} bytes", name)
     above = entry if "limits" in entry else granted
     limits = above.setdefault("limits", {})
     if not isinstance(limits, dict):
         return  # reported where limits are read
     if "memory_bytes" in limits:
         translation.warn(
-            f"{place}.memory_limit", "not used: `limits.memory_bytes` is set too", name
+            f"{location}.memory_limit", "not used: `limits.memory_bytes` is set too", name
         )
-    above["limits"] = {"memory_bytes": given, **limits}
+    above["limits"] = {"memory_bytes": allowed, **limits}
 
 
 def _translate_hosts(
-    granted: dict[str, Any], place: str, name: str, translation: Translation
+    granted: dict[str, Any], location: str, name: str, translation: Translation
 ) -> None:
     """Translates globs: a name, `*.name` for one more label, `*` for what the manifest declares."""
     from carrel.fetch.policy.hosts import parse_host_entry
@@ -225,9 +229,9 @@ def _translate_hosts(
     hosts = granted.get("allowed_hosts")
     if not isinstance(hosts, list):
         return
-    kept: list[object] = []
+    translated: list[object] = []
     for index, host in enumerate(hosts):
-        at = f"{place}.allowed_hosts[{index}]"
+        at = f"{location}.allowed_hosts[{index}]"
         if host == "*":
             translation.as_declared.add(name)
             translation.warn(
@@ -238,10 +242,10 @@ def _translate_hosts(
             )
             continue
         try:
-            kept.append(parse_host_entry(host) if isinstance(host, str) else host)
+            translated.append(parse_host_entry(host) if isinstance(host, str) else host)
         except ValueError as error:
             translation.warn(at, f"{host!r:.100} is not granted: {error}", name)
     if name in translation.as_declared:
         del granted["allowed_hosts"]
     else:
-        granted["allowed_hosts"] = kept
+        granted["allowed_hosts"] = translated

@@ -129,7 +129,7 @@ def find_file(env: Mapping[str, str]) -> Path | None:
     if named:
         return expand(named, Path.cwd())
     # os.path.lexists sees a dangling link, which is then reported instead of ignored.
-    return next((one for one in possible_files(env) if os.path.lexists(one)), None)
+    return next((path for path in possible_files(env) if os.path.lexists(path)), None)
 
 
 def possible_files(env: Mapping[str, str]) -> list[Path]:
@@ -176,16 +176,16 @@ def _software(env: Mapping[str, str], faults: list[str]) -> str:
 
 
 def _build(values: Mapping[str, Any], source: Path | None, software: str) -> Config:
-    given: Sequence[PluginConfig] = values.get("plugins", ())
-    names = {plugin.name for plugin in given}
+    configured: Sequence[PluginConfig] = values.get("plugins", ())
+    names = {plugin.name for plugin in configured}
     defaults = tuple(builtin(name) for name in DEFAULT_PLUGINS if name not in names)
-    plugins = (*defaults, *given)
+    plugins = (*defaults, *configured)
     if software:
         plugins = tuple(
-            replace(one, settings={**one.settings, "software": software})
-            if one.is_builtin and one.name == "eutils"
-            else one
-            for one in plugins
+            replace(plugin, settings={**plugin.settings, "software": software})
+            if plugin.is_builtin and plugin.name == "eutils"
+            else plugin
+            for plugin in plugins
         )
     plain = ("record_dir", "replay_dir", "limits", "trust", "registries", "store", "warnings")
     rest = {key: values[key] for key in plain if key in values}
@@ -203,6 +203,6 @@ def _build(values: Mapping[str, Any], source: Path | None, software: str) -> Con
         library=LibraryConfig(**values.get("library", {})),
         web=WebConfig(**values.get("web", {})),
         source_path=source,
-        unnamed=tuple(one.name for one in defaults),
+        unnamed=tuple(plugin.name for plugin in defaults),
         **rest,
     )

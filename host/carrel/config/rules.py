@@ -104,10 +104,10 @@ def endpoint(value: object, base: Path) -> Endpoint:
         return parse_endpoint(value)
     if not isinstance(value, dict):
         raise wrong("a URL, or a table with url and private", value)
-    given = members(value, "", {"url": text, "private": flag}, base)
-    if "url" not in given:
+    fields = members(value, "", {"url": text, "private": flag}, base)
+    if "url" not in fields:
         raise ValueError("expected a url")
-    return parse_endpoint(given["url"], private=given.get("private", False))
+    return parse_endpoint(fields["url"], private=fields.get("private", False))
 
 
 def search_providers(value: object, _base: Path) -> tuple[str, ...]:
@@ -134,10 +134,10 @@ def public_web(value: object, _base: Path) -> str:
 def _host_grant(item: dict[str, Any], base: Path) -> HostGrant:
     from carrel.fetch.policy.rules import HostGrant
 
-    given = members(item, "", {"host": _host, "methods": _methods, "paths": _paths}, base)
-    if "host" not in given:
+    fields = members(item, "", {"host": _host, "methods": _methods, "paths": _paths}, base)
+    if "host" not in fields:
         raise ValueError("expected a host")
-    return HostGrant(given["host"], given.get("methods"), given.get("paths"))
+    return HostGrant(fields["host"], fields.get("methods"), fields.get("paths"))
 
 
 def _host(value: object, _base: Path) -> str:
@@ -149,12 +149,12 @@ def _host(value: object, _base: Path) -> str:
 
 
 def _methods(value: object, _base: Path) -> frozenset[str]:
-    known = ("GET", "HEAD", "POST")
-    methods = [item for _, item in items(value, f"a list of {', '.join(known)}")]
-    strange = [item for item in methods if item not in known]
+    allowed = ("GET", "HEAD", "POST")
+    methods = [item for _, item in items(value, f"a list of {', '.join(allowed)}")]
+    strange = [item for item in methods if item not in allowed]
     if strange or not methods:
         shown = repr(strange[0]) if strange else "an empty list"
-        raise ValueError(f"expected a list of {', '.join(known)} but found {shown}")
+        raise ValueError(f"expected a list of {', '.join(allowed)} but found {shown}")
     return frozenset(methods)
 
 
@@ -250,7 +250,7 @@ def pace(value: object, base: Path) -> dict[str, PaceGrant]:
     """Host entry → its pace."""
     from .plugin import PaceGrant
 
-    known: Mapping[str, Rule] = {
+    rules: Mapping[str, Rule] = {
         "interval_ms": whole(0, 600_000, "milliseconds"),
         "burst": whole(1, 1000),
         "ignore_upstream_rule": flag,
@@ -263,10 +263,10 @@ def pace(value: object, base: Path) -> dict[str, PaceGrant]:
             host = _host(key, base)
             if not isinstance(item, dict):
                 raise wrong("a table", item)
-            given = members(item, "", known, base)
-            if "interval_ms" not in given:
+            fields = members(item, "", rules, base)
+            if "interval_ms" not in fields:
                 raise ValueError("expected an interval_ms")
-            found[host] = PaceGrant(**given)
+            found[host] = PaceGrant(**fields)
     misfits.raise_found()
     return found
 
@@ -292,10 +292,10 @@ def keyring_entries(value: object, base: Path) -> tuple[tuple[str, str], ...]:
         with misfits.at(f"[{index}]"):
             if not isinstance(item, dict):
                 raise wrong("a table", item)
-            given = members(item, "", {"service": text, "user": text}, base)
-            if len(given) != 2:
+            fields = members(item, "", {"service": text, "user": text}, base)
+            if len(fields) != 2:
                 raise ValueError("expected a service and a user")
-            found.append((given["service"], given["user"]))
+            found.append((fields["service"], fields["user"]))
     misfits.raise_found()
     return tuple(found)
 
@@ -307,9 +307,9 @@ def trust(value: object, base: Path) -> TrustPolicy:
     if not isinstance(value, dict):
         raise wrong("a table with keys and identities", value)
 
-    def keys(given: object, below: Path) -> tuple[Path, ...]:
+    def keys(entries: object, below: Path) -> tuple[Path, ...]:
         found, misfits = [], Misfits()
-        for at, item in items(given, "a list of files"):
+        for at, item in items(entries, "a list of files"):
             with misfits.at(at):
                 found.append(readable_file(item, below))
         misfits.raise_found()
@@ -326,14 +326,14 @@ def _identities(value: object, base: Path) -> tuple[Identity, ...]:
         with misfits.at(f"[{index}]"):
             if not isinstance(item, dict):
                 raise wrong("a table", item)
-            one = members(item, "", _SIGNER_RULES, base)
-            if not {"subject", "issuer"} <= one.keys():
+            fields = members(item, "", _SIGNER_RULES, base)
+            if not {"subject", "issuer"} <= fields.keys():
                 raise ValueError("expected a subject and an issuer")
             for name in ("subject", "issuer"):
-                if one.get(f"{name}_is_pattern"):
+                if fields.get(f"{name}_is_pattern"):
                     with misfits.at(f"[{index}].{name}"):
-                        _compiled(one[name])
-            found.append(Identity(**one))
+                        _compiled(fields[name])
+            found.append(Identity(**fields))
     misfits.raise_found()
     return tuple(found)
 

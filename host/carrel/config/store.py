@@ -28,19 +28,19 @@ def store(value: object, base: Path) -> RedisSettings | None:
         return None if value.strip().lower() == "sqlite" else _server(value)
     if not isinstance(value, dict):
         raise wrong(_EXPECTED, value)
-    given = members(value, "", _TABLE, base)
-    if "url" not in given:
+    fields = members(value, "", _TABLE, base)
+    if "url" not in fields:
         raise ValueError("expected a url")
-    server: RedisSettings | None = given.pop("url")
+    server: RedisSettings | None = fields.pop("url")
     if server is None:
-        if given:
+        if fields:
             raise ValueError("sqlite has no further settings")
         return None
-    if "ca_bundle" in given and not server.tls:
+    if "ca_bundle" in fields and not server.tls:
         raise MisfitError("only rediss:// has certificates", ".ca_bundle")
-    if "password_file" in given and server.password:
+    if "password_file" in fields and server.password:
         raise MisfitError("the url has a password already", ".password_file")
-    return replace(server, **given)
+    return replace(server, **fields)
 
 
 def add_password(values: dict[str, Any], env: Mapping[str, str], faults: list[str]) -> None:

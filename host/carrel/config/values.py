@@ -43,14 +43,14 @@ class Misfits:
         self._faults: list[tuple[str, str]] = []
 
     @contextmanager
-    def at(self, place: str) -> Iterator[None]:
-        """Notes the error of the item at `place`, which the block reads."""
+    def at(self, location: str) -> Iterator[None]:
+        """Notes the error of the item at `location`, which the block reads."""
         try:
             yield
         except MisfitError as error:
-            self._faults += [(place + at, message) for at, message in error.faults]
+            self._faults += [(location + at, message) for at, message in error.faults]
         except ValueError as error:
-            self._faults.append((place, str(error)))
+            self._faults.append((location, str(error)))
 
     def raise_found(self) -> None:
         """Raises what was found, if anything was.
@@ -240,7 +240,7 @@ def metrics_place(value: object, _base: Path) -> str:
 
 
 def members(
-    table: Mapping[str, Any], at: str, known: Mapping[str, Rule], base: Path
+    table: Mapping[str, Any], at: str, rules: Mapping[str, Rule], base: Path
 ) -> dict[str, Any]:
     """The members of a small table, each by its rule.
 
@@ -250,8 +250,8 @@ def members(
     found, misfits = {}, Misfits()
     for key, value in table.items():
         with misfits.at(f"{at}.{key}"):
-            if key not in known:
-                raise ValueError(f"unknown key; expected one of {', '.join(known)}")
-            found[key] = known[key](value, base)
+            if key not in rules:
+                raise ValueError(f"unknown key; expected one of {', '.join(rules)}")
+            found[key] = rules[key](value, base)
     misfits.raise_found()
     return found
