@@ -41,7 +41,9 @@ def read_answer(read: ReadDocument, arguments: Mapping[str, Any]) -> dict[str, A
         if left_out:
             result["outline_left_out"] = left_out
         # The text before the first section: title, authors, abstract.
-        first = next((one.start for one in read.headings if one.part != "abstract"), most)
+        first = next(
+            (heading.start for heading in read.headings if heading.part != "abstract"), most
+        )
         most = min(most, first) or most
     part = read.part(section=section, start=start or 0, max_chars=most)
     result |= {"text": part.text, "from": part.start}
@@ -55,7 +57,7 @@ def read_answer(read: ReadDocument, arguments: Mapping[str, Any]) -> dict[str, A
 
 def _warnings(read: ReadDocument) -> list[str]:
     texts = []
-    for one in read.document.get("warnings", ())[:_MAX_WARNINGS]:
-        place = f" ({one['place']})" if "place" in one else ""
-        texts.append(printable(f"{one.get('message', '')}{place}", 300))
+    for warning in read.document.get("warnings", ())[:_MAX_WARNINGS]:
+        location = f" ({warning['place']})" if "place" in warning else ""
+        texts.append(printable(f"{warning.get('message', '')}{location}", 300))
     return texts

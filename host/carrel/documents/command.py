@@ -28,7 +28,7 @@ _FORMATS = (*FORMATS, "json")
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _ReadOptions:
     """The options that apply to each document."""
 
     text_format: str
@@ -80,46 +80,54 @@ def read(  # noqa: PLR0917 - click hands all of them by name
     if text_format == "json" and (section is not None or start or max_chars is not None or jsonl):
         whole = "--format json gives the whole document"
         raise ArgumentError([f"{whole}; --jsonl, --section, --from and --max-chars are for text"])
-    wanted = _Wanted(text_format, pages, section, start or 0, max_chars)
+    options = _ReadOptions(text_format, pages, section, start or 0, max_chars)
     config = session.config()
     cap = config.limits_for("").response_bytes
     with session.open(config) as host:
         names = files or (STDIN,)
         if len(names) > 1:
             gc.enable()  # off until here, see `__main__`; many documents make much garbage
-        return _read_all(session, host, names, wanted, cap=cap, jsonl=jsonl)
+        return _read_all(session, host, names, options, cap=cap, jsonl=jsonl)
 
 
 def _read_all(
-    session: Session, host: Host, names: Sequence[str], wanted: _Wanted, *, cap: int, jsonl: bool
+    session: Session,
+    host: Host,
+    names: Sequence[str],
+    options: _ReadOptions,
+    *,
+    cap: int,
+    jsonl: bool,
 ) -> int:
     code = OK
     for name in names:
         try:
-            _show(name, wanted.read(host, name, cap), wanted, jsonl=jsonl, several=len(names) > 1)
+            _show(name, options.read(host, name, cap), options, jsonl=jsonl, several=len(names) > 1)
         except CarrelError as error:
             if len(names) == 1 and not jsonl:
                 raise
             code = FAILED
-            if jsonl or wanted.text_format == "json":
+            if jsonl or options.text_format == "json":
                 write_json_text(f'{{"file":{json.dumps(name)},"error":{_json_text(error)}}}')
             else:
                 report(error, as_json=session.options.json_errors)
     return code
 
 
-def _show(name: str, read: ReadDocument, wanted: _Wanted, *, jsonl: bool, several: bool) -> None:
-    if wanted.text_format == "json":
+def _show(
+    name: str, read: ReadDocument, options: _ReadOptions, *, jsonl: bool, several: bool
+) -> None:
+    if options.text_format == "json":
         _show_json(name, read, several=several)
         return
-    part = wanted.part(read)
+    part = options.part(read)
     if jsonl:
         write_json_text(f'{{"file":{json.dumps(name)},{_json_text(_line(read, part))[1:]}')
         return
     shown = printable(name, 300).encode("utf-8", "replace").decode()
     heading = f"==> {shown} <==\n\n" if several else ""
     mark = _continuation(part)
-    if stdout_is_terminal() and wanted.text_format == "markdown":
+    if stdout_is_terminal() and options.text_format == "markdown":
         from carrel.cli.render import show_markdown
 
         show_markdown(printable_lines(part.text), heading=heading.strip(), end=mark.strip())

@@ -38,18 +38,18 @@ def remove_invisible(document: dict[str, Any], raw: memoryview) -> int:
     stack: list[Any] = [document]
     while stack:
         value = stack.pop()
-        places = value.items() if isinstance(value, dict) else enumerate(value)
+        entries = value.items() if isinstance(value, dict) else enumerate(value)
         changes = []
-        for place, inner in places:
+        for key, inner in entries:
             if isinstance(inner, str):
                 clean = visible(inner)
                 if clean != inner:
                     removed += len(inner) - len(clean)
-                    changes.append((place, clean))
+                    changes.append((key, clean))
             elif isinstance(inner, dict | list):
                 stack.append(inner)
-        for place, clean in changes:
-            value[place] = clean or " "
+        for key, clean in changes:
+            value[key] = clean or " "
     return removed
 
 

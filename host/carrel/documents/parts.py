@@ -87,7 +87,7 @@ def take_part(
         ArgumentError: there is no such section, or `start` is behind the end.
     """
     begin, end = 0, len(text)
-    titles = [one.start for one in headings]
+    titles = [heading.start for heading in headings]
     if section is not None:
         begin, end = find_section(text, headings, section)
     if start > max(end - 1, 0):
@@ -113,13 +113,13 @@ def take_part(
 def section_end(text: str, headings: Sequence[SectionHeading], number: int) -> int:
     """Returns the end of a section: the next heading that is not inside it."""
     level, part = headings[number].level, headings[number].part
-    for one in headings[number + 1 :]:
-        if one.level <= level or (one.part != part and part == "abstract"):
-            return one.start
+    for heading in headings[number + 1 :]:
+        if heading.level <= level or (heading.part != part and part == "abstract"):
+            return heading.start
     return len(text)
 
 
-def find_section(text: str, headings: Sequence[SectionHeading], wanted: str) -> tuple[int, int]:
+def find_section(text: str, headings: Sequence[SectionHeading], query: str) -> tuple[int, int]:
     """Returns the start and end of a section.
 
     A heading matches if it is equal except for case and numbering, else if it contains the words.
@@ -128,24 +128,26 @@ def find_section(text: str, headings: Sequence[SectionHeading], wanted: str) -> 
     Raises:
         ArgumentError: none matches, or words match several of the same rank.
     """
-    inside = [number for number, one in enumerate(headings) if one.part == "abstract"]
-    others = [number for number, one in enumerate(headings) if one.part != "abstract"]
-    for numbers in (others, inside):
-        found = _fitting(headings, numbers, wanted)
+    inside = [number for number, heading in enumerate(headings) if heading.part == "abstract"]
+    outside = [number for number, heading in enumerate(headings) if heading.part != "abstract"]
+    for numbers in (outside, inside):
+        found = _fitting(headings, numbers, query)
         if len(found) > 1:
             candidates = ", ".join(_quoted(headings[number].heading) for number in found[:10])
             raise ArgumentError(
-                [f"section: {_quoted(wanted)} is ambiguous; name one of {candidates}"]
+                [f"section: {_quoted(query)} is ambiguous; name one of {candidates}"]
             )
         if found:
             return headings[found[0]].start, section_end(text, headings, found[0])
-    raise ArgumentError([f"section: no heading fits {_quoted(wanted)}; {_known(headings, wanted)}"])
+    raise ArgumentError(
+        [f"section: no heading fits {_quoted(query)}; {_suggestion(headings, query)}"]
+    )
 
 
-def _fitting(headings: Sequence[SectionHeading], numbers: Sequence[int], wanted: str) -> list[int]:
+def _fitting(headings: Sequence[SectionHeading], numbers: Sequence[int], query: str) -> list[int]:
     """Returns the best matches; several only if they match by words."""
     for fits in (_same, _same_label, _without_numbering, _has_words):
-        found = [number for number in numbers if fits(headings[number].heading, wanted)]
+        found = [number for number in numbers if fits(headings[number].heading, query)]
         if found:
             outermost = min(headings[number].level for number in found)
             found = [number for number in found if headings[number].level == outermost]
@@ -153,9 +155,9 @@ def _fitting(headings: Sequence[SectionHeading], numbers: Sequence[int], wanted:
     return []
 
 
-def _known(headings: Sequence[SectionHeading], wanted: str) -> str:
-    names = [one.heading for one in headings]
-    near = difflib.get_close_matches(wanted, names, n=1)
+def _suggestion(headings: Sequence[SectionHeading], query: str) -> str:
+    names = [heading.heading for heading in headings]
+    near = difflib.get_close_matches(query, names, n=1)
     if near:
         return f"did you mean {_quoted(near[0])}?"
     if not names:
@@ -172,21 +174,21 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .:;")
 
 
-def _same(heading: str, wanted: str) -> bool:
-    return _plain(heading) == _plain(wanted)
+def _same(heading: str, query: str) -> bool:
+    return _plain(heading) == _plain(query)
 
 
-def _same_label(heading: str, wanted: str) -> bool:
+def _same_label(heading: str, query: str) -> bool:
     label, _, rest = heading.partition(" ")
-    return bool(rest) and label[:1].isdigit() and label.strip(".") == wanted.strip(" .")
+    return bool(rest) and label[:1].isdigit() and label.strip(".") == query.strip(" .")
 
 
-def _without_numbering(heading: str, wanted: str) -> bool:
-    return _plain(_NUMBERING.sub("", heading)) == _plain(_NUMBERING.sub("", wanted.strip()))
+def _without_numbering(heading: str, query: str) -> bool:
+    return _plain(_NUMBERING.sub("", heading)) == _plain(_NUMBERING.sub("", query.strip()))
 
 
-def _has_words(heading: str, wanted: str) -> bool:
-    words = _plain(wanted)
+def _has_words(heading: str, query: str) -> bool:
+    words = _plain(query)
     return (
         bool(words) and re.search(rf"(?<!\w){re.escape(words)}(?!\w)", _plain(heading)) is not None
     )
@@ -255,12 +257,12 @@ MAX_OUTLINE: Final = 150
 
 def outline(text: str, headings: Sequence[SectionHeading]) -> tuple[list[dict[str, Any]], int]:
     """Returns headings with the start and tokens of their sections, and how many are omitted."""
-    kept = list(range(len(headings)))
-    for deepest in sorted({one.level for one in headings}, reverse=True):
-        if len(kept) <= MAX_OUTLINE:
+    included = list(range(len(headings)))
+    for deepest in sorted({heading.level for heading in headings}, reverse=True):
+        if len(included) <= MAX_OUTLINE:
             break
-        shallower = [number for number in kept if headings[number].level < deepest]
-        kept = shallower or kept[:MAX_OUTLINE]
+        shallower = [number for number in included if headings[number].level < deepest]
+        included = shallower or included[:MAX_OUTLINE]
     entries = [
         {
             "heading": headings[number].heading,
@@ -270,6 +272,6 @@ def outline(text: str, headings: Sequence[SectionHeading]) -> tuple[list[dict[st
                 text[headings[number].start : section_end(text, headings, number)]
             ),
         }
-        for number in kept
+        for number in included
     ]
-    return entries, len(headings) - len(kept)
+    return entries, len(headings) - len(included)

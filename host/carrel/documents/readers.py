@@ -47,30 +47,32 @@ def find_reader(plugins: PluginSet, config: Config, kind: Kind) -> ReaderFormat:
         if _reads(reader, kind):
             return reader
         found.setdefault(reader.format, reader)
-    known = ", ".join(sorted(found)) or "nothing: no plugin that reads documents is on"
+    supported = ", ".join(sorted(found)) or "nothing: no plugin that reads documents is on"
     raise SourceError(
         "invalid_document",
-        f"found {kind.what}, which no plugin reads; what can be read: {known}",
+        f"found {kind.what}, which no plugin reads; what can be read: {supported}",
         plugin="",
         tool="read",
         extra={"found": kind.name},
     )
 
 
-def _reads(one: ReaderFormat, kind: Kind) -> bool:
-    return one.format == kind.name or (bool(kind.media_type) and kind.media_type in one.media_types)
+def _reads(reader: ReaderFormat, kind: Kind) -> bool:
+    return reader.format == kind.name or (
+        bool(kind.media_type) and kind.media_type in reader.media_types
+    )
 
 
 def _readers(plugins: PluginSet, config: Config) -> Iterator[ReaderFormat]:
     """Yields all reader formats, built-in ones first; skips plugins that cannot be loaded."""
-    others = []
+    external = []
     for name in (*config.unlisted_readers, *plugins.names()):
         entry = config.plugin(name)
         if entry is not None and entry.is_builtin:
             yield from _of_plugin(plugins, name)
         else:
-            others.append(name)
-    for name in others:
+            external.append(name)
+    for name in external:
         yield from _of_plugin(plugins, name)
 
 
@@ -79,7 +81,7 @@ def _of_plugin(plugins: PluginSet, name: str) -> Iterator[ReaderFormat]:
         formats = plugins.formats(name)
     except CarrelError:
         return
-    for one in formats:
-        if set(one["output_schema"].get("required", ())) >= _OF_A_DOCUMENT:
-            media_types = tuple(one.get("media_types", ()))
-            yield ReaderFormat(name, one["name"], media_types, bool(one.get("bytes")))
+    for entry in formats:
+        if set(entry["output_schema"].get("required", ())) >= _OF_A_DOCUMENT:
+            media_types = tuple(entry.get("media_types", ()))
+            yield ReaderFormat(name, entry["name"], media_types, bool(entry.get("bytes")))

@@ -183,18 +183,20 @@ class DocumentReader:
             raise SourceError("invalid_document", "the file is empty", plugin="", tool="read")
         data, kind = _unpacked(data, self.max_bytes)
         reader = find_reader(self._plugins, self._config, kind)
-        name, one = reader.plugin, reader.format
+        name, document_format = reader.plugin, reader.format
         if pages is not None and not reader.takes_bytes:
-            raise ArgumentError([f"pages: {kind.what} has no pages"], plugin=name, tool=one)
+            raise ArgumentError(
+                [f"pages: {kind.what} has no pages"], plugin=name, tool=document_format
+            )
         plugin = self._plugin(name, call)
-        call.explain(f"reading as {one}")
+        call.explain(f"reading as {document_format}")
         if reader.takes_bytes:
             options = {"pages": pages} if pages is not None else None
             if "charset" in media_type.lower() and self._takes_charset(reader):
                 options = {"charset": printable(media_type, 200)}
-            return reader, plugin.parse_bytes(one, data, options, whole=call)
-        text = as_utf8(data, name="document", plugin=name, document_format=one)
-        return reader, plugin.parse(one, text, whole=call)
+            return reader, plugin.parse_bytes(document_format, data, options, whole=call)
+        text = as_utf8(data, name="document", plugin=name, document_format=document_format)
+        return reader, plugin.parse(document_format, text, whole=call)
 
     def _rendered(
         self, raw: memoryview, reader: ReaderFormat, call: Call, *, plain: bool
@@ -218,7 +220,9 @@ class DocumentReader:
                 plugin=reader.plugin,
                 tool=reader.format,
             ) from None
-        return rendered["text"], tuple(SectionHeading(**one) for one in rendered["headings"])
+        return rendered["text"], tuple(
+            SectionHeading(**heading) for heading in rendered["headings"]
+        )
 
     def _takes_charset(self, reader: ReaderFormat) -> bool:
         """Whether a reader has the option `charset`: the built-in one of pages and texts."""

@@ -47,7 +47,7 @@ class RecentDocuments(Generic[Key, Value]):
             self._documents.move_to_end(key)
             while len(self._documents) > 1 and (
                 len(self._documents) > _DOCUMENTS
-                or sum(len(one.text) for one in self._documents.values()) > _CHARACTERS
+                or sum(len(document.text) for document in self._documents.values()) > _CHARACTERS
             ):
                 self._documents.popitem(last=False)
 

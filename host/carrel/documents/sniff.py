@@ -147,19 +147,19 @@ def _zip_names(data: bytes) -> tuple[str, set[str]]:
     stated, names = "", set()
     # Of a member's header and of the directory's: signature, offset of the lengths, size.
     for signature, at_lengths, size in ((b"PK\x03\x04", 26, 30), (b"PK\x01\x02", 28, 46)):
-        place = data.find(signature)
+        offset = data.find(signature)
         for _ in range(_NAMES):
-            if place < 0:
+            if offset < 0:
                 break
-            length = int.from_bytes(data[place + at_lengths : place + at_lengths + 2], "little")
-            start = place + size
+            length = int.from_bytes(data[offset + at_lengths : offset + at_lengths + 2], "little")
+            start = offset + size
             name = data[start : start + length].decode("utf-8", "replace")
             names.add(name)
             if name == "mimetype" and size == 30 and not stated:
-                extra = int.from_bytes(data[place + 28 : place + 30], "little")
+                extra = int.from_bytes(data[offset + 28 : offset + 30], "little")
                 begin = start + length + extra
                 stated = _leading_media_type(data[begin : begin + 100])
-            place = data.find(signature, start)
+            offset = data.find(signature, start)
     return stated, names
 
 
