@@ -136,12 +136,16 @@ def cite(  # noqa: PLR0917 - click hands all of them by name
 
 
 def _show_styles(*, jsonl: bool) -> int:
-    for one in styles.list_styles():
+    for style in styles.list_styles():
         if jsonl:
-            record = {"name": one.name, "title": one.title, "citation_format": one.citation_format}
+            record = {
+                "name": style.name,
+                "title": style.title,
+                "citation_format": style.citation_format,
+            }
             _write_line(record)
         else:
-            write_text(f"{one.name:34}{one.title}\n")
+            write_text(f"{style.name:34}{style.title}\n")
     return OK
 
 
@@ -191,13 +195,13 @@ def _warn(rendering: Rendering) -> None:
 
 
 def _show_citations(rendered: RenderedManuscript, shown: _Shown, *, placed: bool) -> None:
-    for one in rendered.citations:
+    for citation in rendered.citations:
         if shown.jsonl:
-            place = {"line": one.at.line, "column": one.at.column} if placed else {}
-            _write_line({**place, "keys": one.keys, "citation": one.text})
+            position = {"line": citation.at.line, "column": citation.at.column} if placed else {}
+            _write_line({**position, "keys": citation.keys, "citation": citation.text})
         else:
-            place_text = f"{one.at.line}:{one.at.column}: " if placed else ""
-            write_text(printable_lines(f"{place_text}{_line(one.text)}\n"))
+            prefix = f"{citation.at.line}:{citation.at.column}: " if placed else ""
+            write_text(printable_lines(f"{prefix}{_line(citation.text)}\n"))
     if rendered.citations and not shown.jsonl:
         write_text("\n")
 
@@ -226,8 +230,8 @@ def _show_wrapped(texts: Sequence[str], indent: int) -> None:
     from carrel.cli.render import text as rich_text
 
     out = console()
-    for one in texts:
-        shown = rich_text(one, limit=PARAGRAPH)
+    for entry in texts:
+        shown = rich_text(entry, limit=PARAGRAPH)
         for number, line in enumerate(shown.wrap(out, max(out.width - indent, 8), overflow="fold")):
             line.rstrip()
             line.pad_left(indent if number else 0)
@@ -244,8 +248,8 @@ def _report_unknown(
     jsonl: bool,
 ) -> int:
     for at in unknown:
-        place = f"{where}:{at.line}:{at.column}: " if where else ""
-        error = UnknownKeyError(at.key, items, where=place, **source)
+        location = f"{where}:{at.line}:{at.column}: " if where else ""
+        error = UnknownKeyError(at.key, items, where=location, **source)
         if jsonl:
             _write_line(
                 {"key": at.key, "line": at.line, "column": at.column, "error": error.to_dict()}

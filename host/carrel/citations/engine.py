@@ -115,11 +115,11 @@ class CitationEngine:
         locale = request.locale or style.own_locale
         fallback = style.default_locale
         for _ in range(_MOST_REQUESTS):
-            asked: dict[str, Any] = {"style": style.text, **request.to_dict()}
+            payload: dict[str, Any] = {"style": style.text, **request.to_dict()}
             if locale is not None:
-                asked["locale"] = locale
-            asked["locales"] = dict(locale_texts(locale or fallback))
-            answer = parser.parse(FORMAT, _text(asked), whole=call)
+                payload["locale"] = locale
+            payload["locales"] = dict(locale_texts(locale or fallback))
+            answer = parser.parse(FORMAT, _text(payload), whole=call)
             document = parser.checked_document(FORMAT, answer)
             needs = document.get("needs")
             if needs is None:
@@ -131,7 +131,7 @@ class CitationEngine:
                 locale = request.locale or needs.get("default_locale")
                 fallback = style.default_locale
             else:
-                locale = _known(needs)
+                locale = _supported_locale(needs)
         raise ContractViolation(
             f"{PLUGIN}: asks for the style or locale that it was given",
             plugin=PLUGIN,
@@ -139,7 +139,7 @@ class CitationEngine:
         )
 
 
-def _known(needs: Mapping[str, Any]) -> str:
+def _supported_locale(needs: Mapping[str, Any]) -> str:
     """Returns the locale that a style asks for, or the fallback if CSL does not have it."""
     for name in needs.get("locales") or ():
         try:

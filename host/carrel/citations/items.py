@@ -33,7 +33,7 @@ def read_items(data: bytes, name: str) -> tuple[list[Item], list[str]]:
         found = read_bibliography(data, name=name)
     except BibliographyError as error:
         raise ArgumentError([f"{name}: {error}"]) from None
-    unread = [f"{name}: {one.label}: {one.problem}" for one in found.unread]
+    unread = [f"{name}: {entry.label}: {entry.problem}" for entry in found.unread]
     return [entry.item for entry in found.entries], unread
 
 
@@ -62,10 +62,10 @@ def nearest_keys(key: str, known: Iterable[str], *, most: int = 3) -> Sequence[s
     Keys that contain it follow those that are spelt alike.
     """
     lower = {name.lower(): name for name in known}
-    wanted = key.lower()
-    near = difflib.get_close_matches(wanted, list(lower), n=most)
-    if len(wanted) >= _PART:
-        near += [name for name in lower if wanted in name and name not in near]
+    lower_key = key.lower()
+    near = difflib.get_close_matches(lower_key, list(lower), n=most)
+    if len(lower_key) >= _PART:
+        near += [name for name in lower if lower_key in name and name not in near]
     return [lower[name] for name in near[:most]]
 
 

@@ -32,8 +32,8 @@ def find_locale(name: str) -> str:
         ArgumentError: CSL has no locale of that language.
     """
     tag = name.strip().replace("_", "-")
-    known = {one.lower(): one for one in list_locales()}
-    exact = known.get(tag.lower())
+    locales = {locale.lower(): locale for locale in list_locales()}
+    exact = locales.get(tag.lower())
     if exact:
         return exact
     main = _primary().get(tag.partition("-")[0].lower()) if _TAG.fullmatch(tag) else None
@@ -48,10 +48,10 @@ def locale_texts(name: str | None) -> Mapping[str, str]:
     Args:
         name: as `find_locale` returns it; a name that CSL does not have has no file.
     """
-    wanted = {FALLBACK}
+    names = {FALLBACK}
     if name is not None:
-        wanted |= {name, _primary().get(name.partition("-")[0].lower(), FALLBACK)}
-    return {one: _text(one) for one in sorted(wanted & set(list_locales()))}
+        names |= {name, _primary().get(name.partition("-")[0].lower(), FALLBACK)}
+    return {locale: _text(locale) for locale in sorted(names & set(list_locales()))}
 
 
 @cache

@@ -65,8 +65,8 @@ def render_manuscript(
         locale: as `find_locale` returns it.
         output_format: of the texts.
     """
-    known = [_known(citation, items) for citation in found.citations]
-    parts = [_parts(one, number) for number, one in enumerate(known, 1)]
+    citations = [_without_unknown_works(citation, items) for citation in found.citations]
+    parts = [_parts(citation, number) for number, citation in enumerate(citations, 1)]
     cited = {key.key for key in found.first_places()}
     request = RenderRequest(
         [item for name, item in items.items() if found.everything or name in cited],
@@ -98,7 +98,9 @@ def _texts(texts: Iterator[str], count: int) -> list[str]:
     return [text for text in found if count == 1 or not text.startswith(_NO_FORM)]
 
 
-def _known(citation: DocumentCitation, items: Mapping[str, Item]) -> DocumentCitation | None:
+def _without_unknown_works(
+    citation: DocumentCitation, items: Mapping[str, Item]
+) -> DocumentCitation | None:
     works = tuple(work for work in citation.works if work.at.key in items)
     if not works:
         return None
@@ -110,14 +112,14 @@ def _parts(citation: DocumentCitation | None, note: int) -> Sequence[Citation]:
     """Returns the clusters of a citation: two if its author belongs to the sentence."""
     if citation is None:
         return ()
-    first, *others = citation.works
+    first, *further = citation.works
     if not citation.author_in_text:
         return (Citation(tuple(map(_item, citation.works)), note),)
     author = CitationItem(first.at.key, author_only=True)
     rest = CitationItem(
         first.at.key, first.locator, first.label, "", first.suffix, suppress_author=True
     )
-    return (Citation((author,), note), Citation((rest, *map(_item, others)), note))
+    return (Citation((author,), note), Citation((rest, *map(_item, further)), note))
 
 
 def _item(work: CitedWork) -> CitationItem:
@@ -133,5 +135,5 @@ def _item(work: CitedWork) -> CitationItem:
 
 
 def _uncited(found: DocumentCitations, items: Mapping[str, Item]) -> Sequence[str]:
-    wanted: Iterable[str] = items if found.everything else (key.key for key in found.uncited)
-    return [key for key in dict.fromkeys(wanted) if key in items]
+    keys: Iterable[str] = items if found.everything else (key.key for key in found.uncited)
+    return [key for key in dict.fromkeys(keys) if key in items]

@@ -72,17 +72,17 @@ class Rendering:
         """Returns the rendering in a document of the plugin, which its schema accepted."""
         layout = document.get("layout") or {}
         return cls(
-            tuple(str(one["text"]) for one in document.get("citations") or ()),
+            tuple(str(citation["text"]) for citation in document.get("citations") or ()),
             tuple(
-                BibliographyEntry(str(one["id"]), str(one["text"]), one.get("label"))
-                for one in document.get("bibliography") or ()
+                BibliographyEntry(str(entry["id"]), str(entry["text"]), entry.get("label"))
+                for entry in document.get("bibliography") or ()
             ),
             BibliographyLayout(
                 **{name: layout[name] for name in BibliographyLayout.__slots__ if name in layout}
             ),
             tuple(map(str, document.get("unknown") or ())),
             tuple(
-                RenderWarning(str(one["code"]), str(one["message"]))
-                for one in document.get("warnings") or ()
+                RenderWarning(str(warning["code"]), str(warning["message"]))
+                for warning in document.get("warnings") or ()
             ),
         )

@@ -98,8 +98,8 @@ class RenderRequest:
 
     def __post_init__(self) -> None:
         if self.output_format not in FORMATS:
-            known = ", ".join(FORMATS)
-            raise ArgumentError([f"no output format {self.output_format!r}; there are {known}"])
+            supported = ", ".join(FORMATS)
+            raise ArgumentError([f"no output format {self.output_format!r}; there are {supported}"])
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the request without style and locales."""
@@ -109,7 +109,7 @@ class RenderRequest:
             "bibliography": self.bibliography,
         }
         if self.citations is not None:
-            request["citations"] = [one.to_dict() for one in self.citations]
+            request["citations"] = [citation.to_dict() for citation in self.citations]
         if self.uncited:
             request["uncited"] = list(self.uncited)
         return request

@@ -142,19 +142,21 @@ def find_parent(link: str, child: Style) -> Style:
 
 def _vendored(name: str) -> Style | None:
     index = _index()
-    known = index["aliases"].get(name, name)
-    facts = index["styles"].get(known)
-    parent = facts.get("parent") if facts else _dependents().get(known)
+    canonical = index["aliases"].get(name, name)
+    facts = index["styles"].get(canonical)
+    parent = facts.get("parent") if facts else _dependents().get(canonical)
     if parent is not None:
         return Style(
-            known,
+            canonical,
             _text(parent),
             facts["title"] if facts else None,
             index["styles"][parent].get("default_locale"),
-            facts.get("default_locale") if facts else index["locales"].get(known),
+            facts.get("default_locale") if facts else index["locales"].get(canonical),
         )
     return (
-        Style(known, _text(known), facts["title"], facts.get("default_locale")) if facts else None
+        Style(canonical, _text(canonical), facts["title"], facts.get("default_locale"))
+        if facts
+        else None
     )
 
 
@@ -172,10 +174,10 @@ def _unknown(name: str, *, files: bool) -> str:
     index = _index()
     names = [*index["styles"], *index["aliases"], *_dependents()]
     near = difflib.get_close_matches(_plain(name), names, n=3, cutoff=0.75)
-    known = ", ".join(near or index["styles"])
+    suggestions = ", ".join(near or index["styles"])
     lead = "did you mean" if near else "there are"
     path = "; a path ends with .csl" if files else ""
-    return f"no style {name!r}; {lead} {known}{'?' if near else ''}{path}"
+    return f"no style {name!r}; {lead} {suggestions}{'?' if near else ''}{path}"
 
 
 @cache

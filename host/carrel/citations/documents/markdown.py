@@ -143,17 +143,17 @@ class _Reader:
         close = self._brackets.closing(at.end() - 1) if at else None
         if at is None or close is None or self._text[close + 1 : close + 2] in {"(", "[", ":"}:
             return DocumentCitation((self._work(key),), not suppressed), key.end()
-        [first, *others] = split_top(self._text[at.end() : close], ";", ("[]", "{}"))
+        [first, *rest] = split_top(self._text[at.end() : close], ";", ("[]", "{}"))
         if "@" in first[1]:
             return DocumentCitation((self._work(key),), not suppressed), key.end()
         works = [self._work(key, "", "," + first[1])]
-        for offset, part in others:
+        for offset, part in rest:
             start = at.end() + offset
-            other = self._key(start, start + len(part))
-            if other is None:
+            next_key = self._key(start, start + len(part))
+            if next_key is None:
                 return DocumentCitation((self._work(key),), not suppressed), key.end()
-            behind = self._text[other.end() : start + len(part)]
-            works.append(self._work(other, self._text[start : other.start()], behind))
+            behind = self._text[next_key.end() : start + len(part)]
+            works.append(self._work(next_key, self._text[start : next_key.start()], behind))
         return DocumentCitation(tuple(works), not suppressed), close + 1
 
     def _work(self, key: re.Match[str], prefix: str = "", behind: str = "") -> CitedWork:
@@ -200,7 +200,7 @@ def _without_code(text: str, start: int) -> str:
 
 def _without_indented_code(text: str, start: int) -> str:
     """Replaces indented code; indented lines behind a list item belong to the list."""
-    kept, blank, listed, code, offset = [], True, False, False, 0
+    lines, blank, listed, code, offset = [], True, False, False, 0
     for line in text.splitlines(keepends=True):
         bare = line.strip()
         indented = line.startswith(("    ", "\t"))
@@ -211,6 +211,6 @@ def _without_indented_code(text: str, start: int) -> str:
                 listed = bool(_LIST.match(line)) or (listed and not blank)
             code = indented and offset >= start and not listed and (blank or code)
             blank = False
-        kept.append(blanks(line) if bare and code else line)
+        lines.append(blanks(line) if bare and code else line)
         offset += len(line)
-    return "".join(kept)
+    return "".join(lines)

@@ -57,7 +57,7 @@ def typst_citations(text: str) -> DocumentCitations:
         else:
             found.append((match.start(), end + 1, _cite(at, options, form["name"] if form else "")))
     return DocumentCitations(
-        _merged(text, sorted(found, key=lambda one: one[0])),
+        _merged(text, sorted(found, key=lambda entry: entry[0])),
         tuple(uncited),
         bool(_FULL.search(text)),
     )
