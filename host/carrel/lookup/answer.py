@@ -37,8 +37,8 @@ class LookupAnswer:
         return cls("failed", problem=problem)
 
 
-def read_answers(text: str, asked: Sequence[Id], plugin: str) -> dict[Id, LookupAnswer]:
-    """Returns the answers in `text`, one for each identifier in `asked`.
+def read_answers(text: str, ids: Sequence[Id], plugin: str) -> dict[Id, LookupAnswer]:
+    """Returns the answers in `text`, one for each identifier in `ids`.
 
     The source of a record is the plugin's name in the configuration, whatever the record says: a
     plugin cannot answer for another source.
@@ -55,11 +55,11 @@ def read_answers(text: str, asked: Sequence[Id], plugin: str) -> dict[Id, Lookup
             tool=LOOKUP,
         )
     answers: dict[Id, LookupAnswer] = {}
-    wanted = set(asked)
+    requested = set(ids)
     for item in raw["works"]:
-        one = _id(item["id"])
-        if one in wanted and one not in answers:  # others are not even read
-            answers[one] = _found(item["work"], plugin)
+        identifier = _id(item["id"])
+        if identifier in requested and identifier not in answers:  # others are not even read
+            answers[identifier] = _found(item["work"], plugin)
     for item in raw["not_found"]:
         answers.setdefault(_id(item), LookupAnswer("not_found"))
     for item in raw.get("failed", ()):
@@ -67,7 +67,7 @@ def read_answers(text: str, asked: Sequence[Id], plugin: str) -> dict[Id, Lookup
     silent = LookupAnswer.failed(
         Problem("contract_violation", f"{plugin}: {LOOKUP} did not answer about this identifier")
     )
-    return {one: answers.get(one, silent) for one in asked}
+    return {identifier: answers.get(identifier, silent) for identifier in ids}
 
 
 def _id(raw: Mapping[str, str]) -> Id:

@@ -21,13 +21,13 @@ Answers = dict[tuple[str, "Id"], LookupAnswer]
 
 
 def ask(
-    plugins: PluginSet, wanted: Mapping[str, tuple[LookupSource, Sequence[Id]]], call: Call
+    plugins: PluginSet, queries: Mapping[str, tuple[LookupSource, Sequence[Id]]], call: Call
 ) -> Answers:
-    """Returns the answers of all sources to all identifiers wanted of them.
+    """Returns the answers of all sources to the identifiers to ask each of them for.
 
     Args:
         plugins: of the configuration.
-        wanted: name of a source → the source and the identifiers to ask it for.
+        queries: name of a source → the source and the identifiers to ask it for.
         call: the lookup as a whole.
 
     Raises:
@@ -35,16 +35,17 @@ def ask(
     """
     batches = [
         (source.name, part)
-        for source, ids in wanted.values()
+        for source, ids in queries.values()
         for part in _parts(ids, source.spec.batch)
     ]
     questions = [
-        Question(name, LOOKUP, {"ids": [one.to_json() for one in ids]}) for name, ids in batches
+        Question(name, LOOKUP, {"ids": [identifier.to_json() for identifier in ids]})
+        for name, ids in batches
     ]
     answers: Answers = {}
     for (name, ids), reply in zip(batches, ask_all(plugins, questions, call), strict=True):
-        for one, answer in _read(name, ids, reply).items():
-            answers[name, one] = answer
+        for identifier, answer in _read(name, ids, reply).items():
+            answers[name, identifier] = answer
     return answers
 
 

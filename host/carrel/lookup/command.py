@@ -72,12 +72,12 @@ def _with_stdin(ids: tuple[str, ...]) -> list[str]:
     return words
 
 
-def _exit_code(lost: list[dict[str, Any]], asked: int) -> int:
+def _exit_code(lost: list[dict[str, Any]], total: int) -> int:
     """Returns 0 if all were found, 2 without any identifier, 3 if only policy refused, else 1."""
     codes = {item.get("error", {}).get("code") for item in lost}
     if not lost:
         return OK
-    if len(lost) == asked and all("id" not in item for item in lost):
+    if len(lost) == total and all("id" not in item for item in lost):
         return MISUSE
     return DENIED if codes == {"denied"} else FAILED
 

@@ -204,10 +204,12 @@ def _work(work: MergedWork, left_out: Collection[str], *, affiliations: bool) ->
         for name in left_out:
             members.pop(name, None)
     if not affiliations:
-        others = (
-            other["value"] for name in _PEOPLE for other in merged["alternatives"].get(name, ())
+        alternatives = (
+            alternative["value"]
+            for name in _PEOPLE
+            for alternative in merged["alternatives"].get(name, ())
         )
-        for people in (*(merged["work"].get(name, ()) for name in _PEOPLE), *others):
+        for people in (*(merged["work"].get(name, ()) for name in _PEOPLE), *alternatives):
             for person in people:
                 person.pop("affiliations", None)
     return merged

@@ -68,19 +68,19 @@ class Lookup:
             raise ArgumentError(
                 [f"ids: expected 1 to {MAX_IDS} identifiers but found {len(ids)}"], tool=NAME
             )
-        asked, notices = find_sources(self._plugin_set, self._config, sources)
+        chosen, notices = find_sources(self._plugin_set, self._config, sources)
         questions = [_question(text) for text in ids]
         for number in range(ROUNDS):
-            wanted = _wanted(questions, asked)
-            if not wanted or (number and not call.remaining):
+            queries = _next_queries(questions, chosen)
+            if not queries or (number and not call.remaining):
                 break
-            answers = ask(self._plugin_set, wanted, call)
+            answers = ask(self._plugin_set, queries, call)
             for question in questions:
                 question.take(answers)
         require_patience(call)
         late: Reason = "learnt_too_late" if call.remaining else "deadline"
-        absence = Absence(asked, self._plugin_set.unset_keys)
-        return _result(questions, asked, notices, late, absence)
+        absence = Absence(chosen, self._plugin_set.unset_keys)
+        return _result(questions, chosen, notices, late, absence)
 
 
 @dataclass(slots=True)
@@ -103,24 +103,31 @@ class _Question:
 
         None when it has answered already, or nothing it resolves is known.
         """
-        before = [(one, answer) for name, one, answer in self.answered if name == source.name]
+        before = [
+            (identifier, answer)
+            for name, identifier, answer in self.answered
+            if name == source.name
+        ]
         if self.id is None or any(answer.outcome != "not_found" for _, answer in before):
             return None
         # An index can name the identifier of another work: where a primary source has the work,
         # others are asked only with what primary sources say.
         primary = [work for work in self.works if work.source in PRIMARY]
-        known = [self.id, *(one for work in primary or self.works for one in work.ids.known())]
-        tried = {one.work for one, _ in before}
+        candidates = [
+            self.id,
+            *(identifier for work in primary or self.works for identifier in work.ids.known()),
+        ]
+        tried = {identifier.work for identifier, _ in before}
         for kind in source.spec.identifiers:
-            for one in known:
-                if one.type == kind and one.work not in tried:
-                    return one
+            for candidate in candidates:
+                if candidate.type == kind and candidate.work not in tried:
+                    return candidate
         return None
 
     def take(self, answers: dict[tuple[str, Id], LookupAnswer]) -> None:
         """Takes the answers to what is open."""
-        for name, one in self.open.items():
-            self.answered.append((name, one, answers[name, one]))
+        for name, identifier in self.open.items():
+            self.answered.append((name, identifier, answers[name, identifier]))
         self.open = {}
 
     def steps(self, sources: Iterable[LookupSource], late: Reason) -> tuple[Step, ...]:
@@ -133,13 +140,13 @@ class _Question:
         steps: list[Step] = []
         for source in sources:
             source_steps = [
-                Step(name, answer.outcome, one, answer.problem)
-                for name, one, answer in self.answered
+                Step(name, answer.outcome, identifier, answer.problem)
+                for name, identifier, answer in self.answered
                 if name == source.name
             ]
             if not source_steps:
-                known = self.next_for(source) is not None
-                reason = source.closed or (late if known else "no_matching_identifier")
+                has_identifier = self.next_for(source) is not None
+                reason = source.closed or (late if has_identifier else "no_matching_identifier")
                 source_steps = [Step(source.name, "not_asked", reason=reason, remedy=source.remedy)]
             steps += source_steps
         return tuple(steps)
@@ -175,22 +182,22 @@ def read_id(text: str) -> Id:
             raise
 
 
-def _wanted(
+def _next_queries(
     questions: Iterable[_Question], sources: Iterable[LookupSource]
 ) -> dict[str, tuple[LookupSource, Sequence[Id]]]:
     """Returns the identifiers to query at each source, each once; the questions record what they
     wait for.
     """
-    wanted: dict[str, tuple[LookupSource, dict[Id, None]]] = {}
+    queries: dict[str, tuple[LookupSource, dict[Id, None]]] = {}
     for source in sources:
         if source.closed is not None:
             continue
         for question in questions:
-            one = question.next_for(source)
-            if one is not None:
-                question.open[source.name] = one
-                wanted.setdefault(source.name, (source, {}))[1][one] = None
-    return {name: (source, list(ids)) for name, (source, ids) in wanted.items()}
+            identifier = question.next_for(source)
+            if identifier is not None:
+                question.open[source.name] = identifier
+                queries.setdefault(source.name, (source, {}))[1][identifier] = None
+    return {name: (source, list(ids)) for name, (source, ids) in queries.items()}
 
 
 def _by_doi(record: Work) -> tuple[bool, tuple[tuple[int, str], float], str]:
@@ -208,16 +215,16 @@ def _result(
     """Merges the records, and assigns each question its work."""
     found = [work for question in questions for work in question.works]
     merged = group(found, same=[question.works for question in questions if question.works])
-    home: dict[Work, MergedWork] = {record: one for one in merged for record in one.records}
+    home: dict[Work, MergedWork] = {record: work for work in merged for record in work.records}
     works: list[MergedWork] = []
     items = []
     for question in questions:
-        place = None
+        index = None
         if question.works:
             own = home[min(question.works, key=_by_doi)]
             if own not in works:
                 works.append(own)
-            place = works.index(own)
+            index = works.index(own)
         steps = question.steps(sources, late) if question.id is not None else ()
         outcome = (
             "failed" if question.problem is not None else outcome_of(steps, absence.is_certain)
@@ -228,7 +235,7 @@ def _result(
                 question.given,
                 outcome,
                 question.id,
-                place,
+                index,
                 problem if outcome == "failed" else None,
                 steps,
             )

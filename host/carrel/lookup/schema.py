@@ -86,7 +86,7 @@ def output_schema() -> Schema:
         "outcome",
         "trace",
     )
-    other = _object({"value": {}, "sources": sources}, "value", "sources")
+    alternative = _object({"value": {}, "sources": sources}, "value", "sources")
     work = _object(
         {
             "work": {"$ref": "#/$defs/record"},
@@ -101,7 +101,7 @@ def output_schema() -> Schema:
                 "description": "Field: what else is said.",
                 "type": "object",
                 "propertyNames": names,
-                "additionalProperties": _array(other),
+                "additionalProperties": _array(alternative),
             },
         },
         "work",
