@@ -28,9 +28,9 @@ def work_faults(raw: RawResult) -> list[str]:
         return []
     faults = []
     for error in validator.iter_errors(raw):
-        place = ".".join(str(part) for part in error.instance_path)
+        path = ".".join(str(part) for part in error.instance_path)
         message = printable(error.message, 200)
-        faults.append(f"{place}: {message}" if place else message)
+        faults.append(f"{path}: {message}" if path else message)
         if len(faults) == _MAX_FAULTS:
             break
     return faults

@@ -58,21 +58,23 @@ def group(
             a DOI, is of the work that they have in common, if they have one.
     """
     distinct = {json_text(record): record for record in flat(records)}
-    known = [distinct[text] for text in sorted(distinct)]
-    place = {json_text(record): at for at, record in enumerate(known)}
-    answers = [sorted({place[json_text(record)] for record in together}) for together in same]
-    joined = _Sets(len(known))
-    names: list[_Names] = [[one.work for one in record.ids.known()] for record in known]
-    doubted, shared = _join_answers(known, names, answers, joined)
+    ordered = [distinct[text] for text in sorted(distinct)]
+    positions = {json_text(record): at for at, record in enumerate(ordered)}
+    answers = [sorted({positions[json_text(record)] for record in together}) for together in same]
+    joined = _Sets(len(ordered))
+    names: list[_Names] = [
+        [identifier.work for identifier in record.ids.known()] for record in ordered
+    ]
+    doubted, shared = _join_answers(ordered, names, answers, joined)
     for at in doubted:
         names[at] = []
-    _join_by_identifier(known, names, joined, shared)
-    _join_by_title(known, names, joined)
-    return [merge(known[at] for at in members) for members in joined.all()]
+    _join_by_identifier(ordered, names, joined, shared)
+    _join_by_title(ordered, names, joined)
+    return [merge(ordered[at] for at in members) for members in joined.all()]
 
 
 def _join_answers(
-    known: Sequence[Work],
+    records: Sequence[Work],
     names: Sequence[_Names],
     answers: Sequence[Sequence[int]],
     joined: _Sets,
@@ -83,11 +85,13 @@ def _join_answers(
         Records whose identifiers join nothing; and pairs of a record that answers several
         identifiers and a record that answers one of them.
     """
-    dois = [next((name for kind, name in one if kind == "doi"), None) for one in names]
+    dois = [
+        next((name for kind, name in identifiers if kind == "doi"), None) for identifiers in names
+    ]
     agreeing: dict[int, list[int]] = {}
     differing: dict[int, list[int]] = {}
     for number, members in enumerate(answers):
-        chosen = _believed_doi(known, dois, members)
+        chosen = _believed_doi(records, dois, members)
         for at in members:
             agrees = dois[at] in (None, chosen)
             (agreeing if agrees else differing).setdefault(at, []).append(number)
@@ -109,20 +113,20 @@ def _join_answers(
 
 
 def _believed_doi(
-    known: Sequence[Work], dois: Sequence[str | None], members: Sequence[int]
+    records: Sequence[Work], dois: Sequence[str | None], members: Sequence[int]
 ) -> str | None:
     """Returns the DOI of the answers to one identifier: that of the best source that names one.
 
     A DOI that no primary source names is believed only where no primary source has the work.
     """
-    primary = [at for at in members if known[at].source in PRIMARY]
+    primary = [at for at in members if records[at].source in PRIMARY]
     named = [at for at in primary or members if dois[at] is not None]
-    best = min(named, key=lambda at: (*record_rank(known[at], "ids.doi"), at), default=None)
+    best = min(named, key=lambda at: (*record_rank(records[at], "ids.doi"), at), default=None)
     return None if best is None else dois[best]
 
 
 def _join_by_identifier(
-    known: Sequence[Work],
+    records: Sequence[Work],
     names: Sequence[_Names],
     joined: _Sets,
     shared: Iterable[tuple[int, int]],
@@ -131,19 +135,19 @@ def _join_by_identifier(
     joins sets that contradict each other.
     """
     named: dict[Hashable, int] = {}
-    for at, record in enumerate(known):
+    for at, record in enumerate(records):
         if record.source in PRIMARY:
-            for one in names[at]:
-                joined.join(at, named.setdefault(one, at))
+            for name in names[at]:
+                joined.join(at, named.setdefault(name, at))
     sets = joined.all()
     home = {at: number for number, members in enumerate(sets) for at in members}
     first: dict[Hashable, int] = {}
     linked = _Sets(len(sets))
     for at, own in enumerate(names):
-        for one in own:
-            linked.join(home[at], first.setdefault(one, home[at]))
-    for at, other in shared:
-        linked.join(home[at], home[other])
+        for name in own:
+            linked.join(home[at], first.setdefault(name, home[at]))
+    for at, anchor in shared:
+        linked.join(home[at], home[anchor])
     _join_unless_contradicting(sets, linked, names, joined, _DISTINCT)
 
 
@@ -168,14 +172,14 @@ def fingerprint(work: Work) -> tuple[str, str, str, str] | None:
     return title, words[-1], work.issued[:4], sort
 
 
-def _join_by_title(known: Sequence[Work], names: Sequence[_Names], joined: _Sets) -> None:
+def _join_by_title(records: Sequence[Work], names: Sequence[_Names], joined: _Sets) -> None:
     """Joins sets with a common fingerprint, unless two of them contradict each other."""
     sets = joined.all()
     first: dict[Hashable, int] = {}
     linked = _Sets(len(sets))
     for number, members in enumerate(sets):
         for at in members:
-            mark = fingerprint(known[at])
+            mark = fingerprint(records[at])
             if mark is not None:
                 linked.join(number, first.setdefault(mark, number))
     _join_unless_contradicting(sets, linked, names, joined, KINDS)
@@ -200,7 +204,7 @@ def _join_unless_contradicting(
     for alike in linked.all():
         if len(alike) == 1:
             continue
-        own = [{one for at in sets[number] for one in names[at]} for number in alike]
+        own = [{name for at in sets[number] for name in names[at]} for number in alike]
         if not any(_contradict(own, kind) for kind in kinds):
             for number in alike[1:]:
                 joined.join(sets[alike[0]][0], sets[number][0])
@@ -208,11 +212,11 @@ def _join_unless_contradicting(
 
 def _contradict(several: Iterable[Collection[tuple[Kind, str]]], kind: Kind) -> bool:
     """Whether two of these have identifiers of the kind, and none in common."""
-    found = [{name for of, name in one if of == kind} for one in several]
-    named = [one for one in found if one]
+    found = [{name for of, name in identifiers if of == kind} for identifiers in several]
+    named = [values for values in found if values]
     if not named or set.intersection(*named):
         return False
-    return any(not (one & other) for one, other in combinations(named, 2))
+    return any(not (left & right) for left, right in combinations(named, 2))
 
 
 def _letters(text: str) -> str:
@@ -227,9 +231,9 @@ class _Sets:
     def __init__(self, count: int) -> None:
         self._above = list(range(count))
 
-    def join(self, one: int, other: int) -> None:
+    def join(self, left: int, right: int) -> None:
         """Makes one set of the sets that hold these two."""
-        first, second = sorted((self._top(one), self._top(other)))
+        first, second = sorted((self._top(left), self._top(right)))
         self._above[second] = first
 
     def all(self) -> list[list[int]]:

@@ -89,10 +89,10 @@ class MergedWork:
             "provenance": {name: list(sources) for name, sources in self.provenance.items()},
             "alternatives": {
                 name: [
-                    {"value": _jsonable(other.value), "sources": list(other.sources)}
-                    for other in others
+                    {"value": _jsonable(alternative.value), "sources": list(alternative.sources)}
+                    for alternative in alternatives
                 ]
-                for name, others in self.alternatives.items()
+                for name, alternatives in self.alternatives.items()
             },
         }
 
@@ -109,24 +109,24 @@ def merge(records: Iterable[Work | MergedWork]) -> MergedWork:
     distinct = {json_text(record): record for record in flat(records)}
     if not distinct:
         raise ValueError("no records to merge")
-    known = tuple(distinct[text] for text in sorted(distinct))
+    ordered = tuple(distinct[text] for text in sorted(distinct))
     values: dict[str, Any] = {}
     provenance: dict[str, tuple[str, ...]] = {}
     alternatives: dict[str, tuple[Alternative, ...]] = {}
     for name in FIELDS:
-        claims = _claims(known, name)
+        claims = _claims(ordered, name)
         if not claims:
             continue
-        taken, provenance[name], others = (_united if name in UNITED else _chosen)(claims)
+        taken, provenance[name], differing = (_united if name in UNITED else _chosen)(claims)
         values[name] = taken
-        if others:
-            alternatives[name] = others
+        if differing:
+            alternatives[name] = differing
     work = Work(
         ids=Ids(**{name[4:]: value for name, value in values.items() if name.startswith("ids.")}),
-        source="+".join(_by_rank({record.source for record in known})),
+        source="+".join(_by_rank({record.source for record in ordered})),
         **{name: value for name, value in values.items() if not name.startswith("ids.")},
     )
-    return MergedWork(known, work, provenance, alternatives)
+    return MergedWork(ordered, work, provenance, alternatives)
 
 
 def flat(records: Iterable[Work | MergedWork]) -> list[Work]:
@@ -145,7 +145,7 @@ _Taken = tuple[Any, tuple[str, ...], tuple[Alternative, ...]]
 def _claims(records: tuple[Work, ...], name: str) -> _Claims:
     """Returns a field's sources and values, best first; equals stay in the records' order."""
     claims = []
-    for record in sorted(records, key=lambda one: record_rank(one, name)):
+    for record in sorted(records, key=lambda work: record_rank(work, name)):
         value = getattr(record.ids, name[4:]) if name.startswith("ids.") else getattr(record, name)
         if value is not None and value != ():
             claims.append((record.source, value))
@@ -160,8 +160,8 @@ def _chosen(claims: _Claims) -> _Taken:
     for source, value in claims:
         groups.setdefault(_sameness(value), (value, []))[1].append(source)
     (taken, agreeing), *rest = groups.values()
-    others = tuple(Alternative(value, _once(sources)) for value, sources in rest)
-    return taken, _once(agreeing), others
+    alternatives = tuple(Alternative(value, _once(sources)) for value, sources in rest)
+    return taken, _once(agreeing), alternatives
 
 
 def _united(claims: _Claims) -> _Taken:
@@ -174,8 +174,8 @@ def _united(claims: _Claims) -> _Taken:
     for source, value in claims:
         if {_sameness(item) for item in value} != set(items):
             parts.setdefault(_sameness(value), (value, []))[1].append(source)
-    others = tuple(Alternative(value, _once(sources)) for value, sources in parts.values())
-    return tuple(items.values()), _once([source for source, _ in claims]), others
+    alternatives = tuple(Alternative(value, _once(sources)) for value, sources in parts.values())
+    return tuple(items.values()), _once([source for source, _ in claims]), alternatives
 
 
 def _sameness(value: Any) -> str:
@@ -183,7 +183,7 @@ def _sameness(value: Any) -> str:
     if isinstance(value, str):
         return canonical(fold_doi(value))
     if isinstance(value, tuple):
-        return "[" + ",".join(_sameness(one) for one in value) + "]"
+        return "[" + ",".join(_sameness(item) for item in value) + "]"
     if not hasattr(value, "to_json"):
         return canonical(value)
     doi = getattr(value, "doi", None)
@@ -196,7 +196,7 @@ def _sameness(value: Any) -> str:
 
 def _jsonable(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_jsonable(one) for one in value]
+        return [_jsonable(item) for item in value]
     return value.to_json() if hasattr(value, "to_json") else value
 
 

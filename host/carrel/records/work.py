@@ -42,13 +42,13 @@ class _Json:
 
 def _read(value: Any, kind: type[_Json] | None) -> Any:
     if isinstance(value, list):
-        return tuple(_read(one, kind) for one in value)
+        return tuple(_read(item, kind) for item in value)
     return kind.from_json(value) if kind is not None else value
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value.to_json() if isinstance(value, _Json) else value
 
 
