@@ -48,7 +48,7 @@ def expand(value: str, base: Path) -> Path:
 
 def may_write(folder: Path) -> bool:
     """Returns whether files can be written to a folder, which need not exist; creates nothing."""
-    for one in (folder, *folder.parents):
-        if one.exists():
-            return one.is_dir() and os.access(one, os.W_OK | os.X_OK)
+    for candidate in (folder, *folder.parents):
+        if candidate.exists():
+            return candidate.is_dir() and os.access(candidate, os.W_OK | os.X_OK)
     return False

@@ -14,14 +14,14 @@ _WINDOWS = re.compile(r"(?<![\w/])[A-Za-z]:\\[^\s'\",;()<>|]+")
 _FILE_URL = re.compile(r"file:/+[^\s'\",;()<>|]+")
 
 
-def without_paths(text: str, known: Sequence[str] = ()) -> str:
+def without_paths(text: str, paths: Sequence[str] = ()) -> str:
     """Returns the text with `…/name` in place of each path and `file:` URL of this machine.
 
     Args:
         text: a message for people.
-        known: paths to remove even if they contain spaces.
+        paths: to remove even if they contain spaces.
     """
-    for path in sorted(known, key=len, reverse=True):
+    for path in sorted(paths, key=len, reverse=True):
         if Path(path).is_absolute() and Path(path).name:
             text = text.replace(path, f"…/{Path(path).name}")
     text = _FILE_URL.sub(lambda found: f"file:///…/{_last(found[0])}", text)
@@ -34,9 +34,9 @@ def without_paths_inside(value: Any) -> Any:
     if isinstance(value, str):
         return without_paths(value)
     if isinstance(value, dict):
-        return {key: without_paths_inside(one) for key, one in value.items()}
+        return {key: without_paths_inside(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [without_paths_inside(one) for one in value]
+        return [without_paths_inside(item) for item in value]
     return value
 
 

@@ -83,7 +83,9 @@ class _Writer:
         if isinstance(value, Mapping):
             if not value:
                 return [f"{indent}{name}: {{}}"]
-            if len(value) <= _FEW and not any(isinstance(one, Mapping) for one in value.values()):
+            if len(value) <= _FEW and not any(
+                isinstance(member, Mapping) for member in value.values()
+            ):
                 return self.members(value, indent, f"{name}.")
             return [f"{indent}{name}:", *self.members(value, indent + " ")]
         if isinstance(value, list):
@@ -93,12 +95,12 @@ class _Writer:
         return [f"{indent}{name}: {self._scalar(value, siblings)}"]
 
     def _list(self, name: str, items: Sequence[Any], indent: str) -> list[str]:
-        if all(not _holds(one) for one in items):
+        if all(not _holds(item) for item in items):
             return [f"{indent}{name}[]: {self._scalars(items, ';')}".rstrip()]
-        if not all(isinstance(one, Mapping) for one in items):
+        if not all(isinstance(item, Mapping) for item in items):
             return [f"{indent}{name} := {_quoted(items)}"]
         shared = self._shared(items)
-        rest = [{key: one for key, one in item.items() if key not in shared} for item in items]
+        rest = [{key: value for key, value in item.items() if key not in shared} for item in items]
         common = [f"{indent} *{_name(key)}: {value}" for key, value in shared.items()]
         forms = [[f"{indent}{name}[-]:", *common, *self._records(items, rest, indent)]]
         columns = self._columns(rest)
@@ -132,10 +134,12 @@ class _Writer:
             return {}
         shared = {}
         for key, value in items[0].items():
-            others = [item.get(key, _ABSENT) for item in items]
-            if any(type(one) is not type(value) for one in others) or _holds(value):
+            values = [item.get(key, _ABSENT) for item in items]
+            if any(type(member) is not type(value) for member in values) or _holds(value):
                 continue
-            written = {self._scalar(one, item) for one, item in zip(others, items, strict=True)}
+            written = {
+                self._scalar(member, item) for member, item in zip(values, items, strict=True)
+            }
             if len(written) == 1:
                 shared[key] = written.pop()
         return shared if all(len(item) > len(shared) for item in items) else {}
@@ -155,8 +159,8 @@ class _Writer:
                 kinds.setdefault(name, set()).add(kind)
                 if kind == "objects":
                     tally = fields.setdefault(name, Counter())
-                    tally.update(_name(key) for one in value for key in one)
-        if any(None in map(_known, kind) or len(kind) > 1 for kind in kinds.values()):
+                    tally.update(_name(key) for entry in value for key in entry)
+        if any(None in map(_column_kind, kind) or len(kind) > 1 for kind in kinds.values()):
             return None
         columns = []
         for name, _ in counts.most_common():
@@ -208,7 +212,7 @@ class _Writer:
     def _scalars(self, values: Sequence[Any], separators: str) -> str:
         written = [self._scalar(value, {}, separators) for value in values]
         # A number after a space takes one more token.
-        return ("; " if any(" " in one for one in written) else ";").join(written)
+        return ("; " if any(" " in text for text in written) else ";").join(written)
 
     def _scalar(self, value: Any, siblings: Mapping[str, Any], separators: str = "") -> str:
         if not isinstance(value, str):
@@ -226,11 +230,11 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _texts(one)
+        for item in value.values():
+            yield from _texts(item)
     elif isinstance(value, list):
-        for one in value:
-            yield from _texts(one)
+        for item in value:
+            yield from _texts(item)
 
 
 def _flat(item: Mapping[str, Any], path: str = "") -> Members:
@@ -253,16 +257,16 @@ def _holds(value: Any) -> bool:
 def _kind(value: Any) -> str:
     if not isinstance(value, list):
         return "scalar"
-    if all(not _holds(one) for one in value):
+    if all(not _holds(item) for item in value):
         return "list"
     tuples = all(
-        isinstance(one, Mapping) and one and not any(_holds(inner) for inner in one.values())
-        for one in value
+        isinstance(item, Mapping) and item and not any(_holds(inner) for inner in item.values())
+        for item in value
     )
     return "objects" if tuples else "other"
 
 
-def _known(kind: str) -> str | None:
+def _column_kind(kind: str) -> str | None:
     return None if kind == "other" else kind
 
 
@@ -271,7 +275,9 @@ def _template(value: str, siblings: Mapping[str, Any]) -> str | None:
     if not value.startswith("http") or "{" in value or "}" in value:
         return None
     best, found = "", None
-    for name, text in _flat({key: one for key, one in siblings.items() if key.isidentifier()}):
+    for name, text in _flat(
+        {key: sibling for key, sibling in siblings.items() if key.isidentifier()}
+    ):
         if not isinstance(text, str) or text.startswith("http") or '"' in name:
             continue
         shorter = len(text) > max(_TELLING, len(name) + 2, len(best))
@@ -287,7 +293,7 @@ def _name(key: str) -> str:
 def _needs_quotes(text: str, separators: str, *, is_template: bool = False) -> bool:
     if not text or (text[0] in _MARKS and not is_template) or text in _WORDS:
         return True
-    if separators and ('"' in text or any(one in text for one in separators)):
+    if separators and ('"' in text or any(separator in text for separator in separators)):
         return True
     if text != text.strip():
         return True

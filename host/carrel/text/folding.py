@@ -17,4 +17,4 @@ def folded_letters(text: str) -> str:
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKD", text.casefold()).translate(LETTERS)
-    return "".join(one for one in plain if not unicodedata.combining(one))
+    return "".join(character for character in plain if not unicodedata.combining(character))

@@ -89,17 +89,17 @@ def escaped_json(text: bytes | memoryview) -> bytes | memoryview:
             characters.
     """
     pieces: list[bytes | memoryview] = []
-    kept = start = 0
+    copied = start = 0
     view = memoryview(text)
     while start < len(view):
         end = _piece_end(view, start + _PIECE)
         piece = bytes(view[start:end])
         if _hides(piece):
             written = escaped_json_text(piece.decode("utf-8", "surrogatepass"))
-            pieces += [view[kept:start], written.encode()]
-            kept = end
+            pieces += [view[copied:start], written.encode()]
+            copied = end
         start = end
-    return b"".join((*pieces, view[kept:])) if pieces else text
+    return b"".join((*pieces, view[copied:])) if pieces else text
 
 
 def escaped_json_text(text: str) -> str:

@@ -37,9 +37,9 @@ class Utf8:
         Raises:
             UnicodeEncodeError: the string has a lone surrogate.
         """
-        known = cls.__new__(cls)
-        known.data = text.encode()
-        return known
+        instance = cls.__new__(cls)
+        instance.data = text.encode()
+        return instance
 
     def __len__(self) -> int:
         return len(self.data)
