@@ -85,8 +85,8 @@ def find_secret(
         keyring: the installed one when None.
     """
     environment = os.environ if env is None else env
-    for one in variables(plugin, name, builtin=builtin):
-        value = environment.get(one, "").strip()
+    for variable_name in variables(plugin, name, builtin=builtin):
+        value = environment.get(variable_name, "").strip()
         if value:
             remember(value)
             return value

@@ -293,7 +293,7 @@ class MissingPluginsError(UnknownNameError):
     ) -> None:
         super().__init__("tool", name, known=known)
         self.failed = dict(failed)
-        reasons = [one.message for one in self.failed.values()]
+        reasons = [error.message for error in self.failed.values()]
         more = [f"and {len(reasons) - _MAX_REASONS} more"] if len(reasons) > _MAX_REASONS else []
         self.message += (
             f"; plugins that could not be loaded: {'; '.join([*reasons[:_MAX_REASONS], *more])}"
@@ -308,7 +308,7 @@ class MissingPluginsError(UnknownNameError):
     @property
     def paths(self) -> tuple[str, ...]:
         """Paths in the plugins' errors."""
-        return tuple(path for one in self.failed.values() for path in one.paths)
+        return tuple(path for error in self.failed.values() for path in error.paths)
 
     def details(self) -> dict[str, Any]:
         """Adds the names of the plugins."""

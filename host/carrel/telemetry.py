@@ -121,10 +121,10 @@ def observer() -> Observer | None:
 
 
 @contextmanager
-def observing(one: Observer | None) -> Iterator[None]:
-    """Makes `one` the process's observer while the context is open."""
+def observing(replacement: Observer | None) -> Iterator[None]:
+    """Makes `replacement` the process's observer while the context is open."""
     global _observer  # noqa: PLW0603 - one for the process, as its log is
-    before, _observer = _observer, one
+    before, _observer = _observer, replacement
     try:
         yield
     finally:
