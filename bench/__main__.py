@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     own_process()  # as the command line and the server do; both sides of a ratio share it
-    wanted = list(dict.fromkeys(options.only or CASES))
+    names = list(dict.fromkeys(options.only or CASES))
     where = machine()
     print(where)
     if busy():
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         bench = Workbench(Path(folder), quick=options.quick)
         try:
-            for name in wanted:
+            for name in names:
                 start = time.monotonic()
                 print(f"measuring {name} …", end=" ", file=sys.stderr, flush=True)
                 rows += CASES[name](bench)

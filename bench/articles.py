@@ -61,8 +61,8 @@ def _article(chance: random.Random, number: int) -> str:
         "<Language>eng</Language>",
         "<PublicationTypeList>",
         *(
-            f'<PublicationType UI="D01642{one}">{_TYPES[one]}</PublicationType>'
-            for one in range(pick(chance, (1, 2, 2, 3)))
+            f'<PublicationType UI="D01642{index}">{_TYPES[index]}</PublicationType>'
+            for index in range(pick(chance, (1, 2, 2, 3)))
         ),
         "</PublicationTypeList>",
         f'<ArticleDate DateType="Electronic">{_date(2024, 2, day)}</ArticleDate>',
@@ -74,9 +74,9 @@ def _article(chance: random.Random, number: int) -> str:
         ),
         "<ChemicalList>",
         *(
-            f'<Chemical><RegistryNumber>0</RegistryNumber><NameOfSubstance UI="D00000{one}">'
-            f"{_CHEMICALS[one]}</NameOfSubstance></Chemical>"
-            for one in range(pick(chance, (1, 2, 3)))
+            f'<Chemical><RegistryNumber>0</RegistryNumber><NameOfSubstance UI="D00000{index}">'
+            f"{_CHEMICALS[index]}</NameOfSubstance></Chemical>"
+            for index in range(pick(chance, (1, 2, 3)))
         ),
         "</ChemicalList>",
         "<CitationSubset>IM</CitationSubset>",
@@ -104,7 +104,7 @@ def _article(chance: random.Random, number: int) -> str:
             f'<ArticleId IdType="doi">{doi}</ArticleId></ArticleIdList>'
         ),
         "<ReferenceList>",
-        *(_reference(chance, one) for one in range(pick(chance, (0, 0, 2, 4, 11)))),
+        *(_reference(chance, index) for index in range(pick(chance, (0, 0, 2, 4, 11)))),
         "</ReferenceList>",
         "</PubmedData>",
         "</PubmedArticle>",
@@ -149,15 +149,15 @@ def _abstract(chance: random.Random) -> list[str]:
 
 def _author(chance: random.Random) -> str:
     given, family = pick(chance, GIVEN), pick(chance, FAMILY)
-    place = ""
+    affiliation = ""
     if chance.random() < 0.15:
-        place = (
+        affiliation = (
             f"<AffiliationInfo><Affiliation>{escape(pick(chance, PLACES))}.</Affiliation>"
             "</AffiliationInfo>"
         )
     return (
         f'<Author ValidYN="Y">\n<LastName>{escape(family)}</LastName>\n<ForeName>{given}'
-        f"</ForeName>\n<Initials>{given[0]}</Initials>\n{place}</Author>"
+        f"</ForeName>\n<Initials>{given[0]}</Initials>\n{affiliation}</Author>"
     )
 
 

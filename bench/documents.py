@@ -109,6 +109,6 @@ def _author(chance: random.Random) -> list[str]:
     name = f"{pick(chance, GIVEN)} {pick(chance, FAMILY)}"
     lines = ["    <author>", f"      <name>{escape(name)}</name>"]
     if chance.random() < 0.1:
-        place = escape(pick(chance, PLACES))
-        lines.append(f"      <arxiv:affiliation>{place}</arxiv:affiliation>")
+        affiliation = escape(pick(chance, PLACES))
+        lines.append(f"      <arxiv:affiliation>{affiliation}</arxiv:affiliation>")
     return [*lines, "    </author>"]

@@ -14,7 +14,9 @@ STRICT = {"strict-format.docx"}
 
 def letters(text: str) -> str:
     """Letters and digits of a text, in their plain form."""
-    return "".join(one for one in unicodedata.normalize("NFKC", text) if one.isalnum())
+    return "".join(
+        character for character in unicodedata.normalize("NFKC", text) if character.isalnum()
+    )
 
 
 def strings(value: Any) -> Iterator[str]:
@@ -33,9 +35,9 @@ def seen_by_docx(path: Path) -> Iterator[tuple[str, str]]:
     import docx  # type: ignore[import-not-found, unused-ignore]
 
     def inside(container: Any, kind: str) -> Iterator[tuple[str, str]]:
-        for one in container.paragraphs:
-            styled = one.style is not None and one.style.name.startswith("Heading")
-            yield ("heading" if styled and kind == "paragraph" else kind), one.text
+        for paragraph in container.paragraphs:
+            styled = paragraph.style is not None and paragraph.style.name.startswith("Heading")
+            yield ("heading" if styled and kind == "paragraph" else kind), paragraph.text
         for table in container.tables:
             cells = (cell for row in table.rows for cell in row.cells)
             # A merged cell comes once for each place that it covers.
@@ -49,16 +51,16 @@ def seen_by_pptx(path: Path) -> Iterator[tuple[str, str]]:
     import pptx  # type: ignore[import-not-found, unused-ignore]
 
     def inside(shapes: Any) -> Iterator[tuple[str, str]]:
-        for one in shapes:
-            if hasattr(one, "shapes"):
-                yield from inside(one.shapes)
+        for shape in shapes:
+            if hasattr(shape, "shapes"):
+                yield from inside(shape.shapes)
                 continue
-            if one.has_text_frame:
+            if shape.has_text_frame:
                 yield from (
-                    ("paragraph", paragraph.text) for paragraph in one.text_frame.paragraphs
+                    ("paragraph", paragraph.text) for paragraph in shape.text_frame.paragraphs
                 )
-            if getattr(one, "has_table", False):
-                yield from (("cell", cell.text) for row in one.table.rows for cell in row.cells)
+            if getattr(shape, "has_table", False):
+                yield from (("cell", cell.text) for row in shape.table.rows for cell in row.cells)
 
     for slide in pptx.Presentation(str(path)).slides:
         yield from inside(slide.shapes)
@@ -75,12 +77,12 @@ def seen_by_lxml(path: Path) -> Iterator[tuple[str, str]]:
         for name in book.namelist():
             if not name.endswith("html") or "toc" in name or "nav" in name:
                 continue
-            for one in html.fromstring(book.read(name)).iter(
+            for element in html.fromstring(book.read(name)).iter(
                 "h1", "h2", "h3", "p", "li", "td", "th"
             ):
-                if one.find(".//p") is None and one.find(".//li") is None:
-                    kind = "heading" if str(one.tag).startswith("h") else "paragraph"
-                    yield kind, "".join(str(text) for text in one.itertext())
+                if element.find(".//p") is None and element.find(".//li") is None:
+                    kind = "heading" if str(element.tag).startswith("h") else "paragraph"
+                    yield kind, "".join(str(text) for text in element.itertext())
 
 
 #: Ending of a file → the pieces that are seen in it, each with its kind.
@@ -99,10 +101,10 @@ def missing(document: Mapping[str, Any], seen: list[tuple[str, str]]) -> list[tu
         seen: kind and text of the pieces.
     """
     found = "\n".join(letters(text) for text in strings(document))
-    known = {letters(section.get("heading", "")) for section in document["sections"]}
+    headings = {letters(section.get("heading", "")) for section in document["sections"]}
     plain = [(kind, letters(text)) for kind, text in seen]
     return [
         (kind, text)
         for kind, text in plain
-        if text not in found or (kind == "heading" and text and text not in known)
+        if text not in found or (kind == "heading" and text and text not in headings)
     ]

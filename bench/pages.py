@@ -75,10 +75,10 @@ def _aeb(folder: Path) -> Iterator[Page]:
 
 def _wcxb(folder: Path) -> Iterator[Page]:
     for path in sorted(folder.glob("*.json")):
-        known = _json(path)
-        kind = known["_internal"]["page_type"]["primary"]
-        truth = known["ground_truth"]["main_content"]
-        content = _content(folder / f"{known['file_id']}.html")
+        entry = _json(path)
+        kind = entry["_internal"]["page_type"]["primary"]
+        truth = entry["ground_truth"]["main_content"]
+        content = _content(folder / f"{entry['file_id']}.html")
         yield Page(path.stem, ("wcxb", f"wcxb-{kind}"), content, truth)
 
 
@@ -106,8 +106,8 @@ def _content(path: Path) -> bytes:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    known: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return known
+    data: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return data
 
 
 def text_of_tree(root: Any) -> str:

@@ -50,7 +50,9 @@ def score(text: str, truth: str) -> Score:
 def mean(scores: Sequence[Score]) -> Score:
     """Returns the mean of scores."""
     count = max(1, len(scores))
-    return Score(sum(one.words for one in scores) / count, sum(one.order for one in scores) / count)
+    return Score(
+        sum(value.words for value in scores) / count, sum(value.order for value in scores) / count
+    )
 
 
 def text_of_tei(data: bytes) -> str:

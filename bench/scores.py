@@ -56,9 +56,9 @@ def snippets(pages: Iterable[tuple[str, Snippets]]) -> Score:
     positive = wrong = missing = 0
     for found, truth in pages:
         text = _line(found)
-        has = sum(_line(one) in text for one in truth.required)
+        has = sum(_line(snippet) in text for snippet in truth.required)
         positive, missing = positive + has, missing + len(truth.required) - has
-        wrong += sum(_line(one) in text for one in truth.forbidden)
+        wrong += sum(_line(snippet) in text for snippet in truth.forbidden)
     return _score(positive, wrong, missing)
 
 

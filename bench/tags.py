@@ -27,16 +27,16 @@ def statements(page: bytes) -> set[str]:
     for script in root.iter("script"):
         if (script.get("type") or "").strip().lower() == "application/ld+json":
             try:
-                known = json.loads(script.text or "")
+                data = json.loads(script.text or "")
             except ValueError:
                 continue
-            found.update(_line(text) for text in _texts(known, 0))
+            found.update(_line(text) for text in _texts(data, 0))
     return found - {""}
 
 
 def of_document(document: Mapping[str, Any]) -> set[str]:
     """Returns the values of a document's metadata."""
-    return {one["value"] for one in document.get("metadata", ())}
+    return {entry["value"] for entry in document.get("metadata", ())}
 
 
 def _parser() -> Any:

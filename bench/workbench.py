@@ -86,9 +86,11 @@ class Workbench:
     @cached_property
     def environment(self) -> dict[str, str]:
         """This process's environment without the user's settings for Carrel."""
-        kept = {key: value for key, value in os.environ.items() if not key.startswith("CARREL_")}
+        inherited = {
+            key: value for key, value in os.environ.items() if not key.startswith("CARREL_")
+        }
         return {
-            **kept,
+            **inherited,
             "CARREL_CACHE_DIR": str(self.config.cache_dir),
             "CARREL_DATA_DIR": str(self.config.data_dir),
             "XDG_CONFIG_HOME": str(self.folder / "no-configuration"),

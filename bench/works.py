@@ -79,7 +79,7 @@ def _work(chance: random.Random, number: int) -> dict[str, Any]:
         "title": [title(chance)],
         "prefix": "10.5555",
         "volume": str(number % 90 + 1),
-        "author": [_author(chance, place) for place in range(pick(chance, (1, 2, 3, 5, 9)))],
+        "author": [_author(chance, position) for position in range(pick(chance, (1, 2, 3, 5, 9)))],
         "member": "9999",
         "published-online": _date(day),
         "reference": [_reference(chance, key) for key in range(pick(chance, (0, 18, 30, 44)))],
@@ -121,11 +121,11 @@ def _date(parts: list[int], *, clock: bool = False) -> dict[str, Any]:
     return date
 
 
-def _author(chance: random.Random, place: int) -> dict[str, Any]:
+def _author(chance: random.Random, position: int) -> dict[str, Any]:
     author: dict[str, Any] = {
         "given": pick(chance, GIVEN),
         "family": pick(chance, FAMILY),
-        "sequence": "additional" if place else "first",
+        "sequence": "additional" if position else "first",
         "affiliation": [],
     }
     if chance.random() < 0.3:

@@ -53,7 +53,7 @@ def ready(*, dev: bool) -> Path:
     """
     continue_in_newer_python()
     python = python_of(VENV)
-    if _kept(python, dev=dev):
+    if _is_current(python, dev=dev):
         return python
     say(f"Setting up {VENV} for {'development' if dev else 'use'}; this is done once.")
     if not _works(python):
@@ -73,13 +73,15 @@ def continue_in_newer_python() -> None:
     """Restarts with a newer Python if this one is too old, or ends the process."""
     if sys.version_info >= OLDEST:
         return
-    wanted = ".".join(map(str, OLDEST))
+    required = ".".join(map(str, OLDEST))
     for minor in range(OLDEST[1] + 8, OLDEST[1] - 1, -1):
         found = shutil.which(f"python3.{minor}")
         if found and _works(Path(found)):
             sys.exit(subprocess.call([found, *sys.argv]))
     have = ".".join(map(str, sys.version_info[:2]))
-    sys.exit(f"Carrel needs Python {wanted} or newer; this is {have}, and no newer one is on PATH.")
+    sys.exit(
+        f"Carrel needs Python {required} or newer; this is {have}, and no newer one is on PATH."
+    )
 
 
 def development_requirements() -> list[str]:
@@ -118,7 +120,7 @@ def _digest() -> str:
     return digest.hexdigest()
 
 
-def _kept(python: Path, *, dev: bool) -> bool:
+def _is_current(python: Path, *, dev: bool) -> bool:
     try:
         installed = _stamp("dev" if dev else "use").read_text("utf-8")
     except OSError:

@@ -142,14 +142,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Build the desktop bundle.")
     parser.add_argument("--wheel", type=Path, help="use this wheel instead of building one")
     parser.add_argument("--into", type=Path, default=DIST, help="the folder of the bundle")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        wheel = given.wheel
+        wheel = options.wheel
         if wheel is None:
             build = [sys.executable, "-m", "build", "--wheel", "--outdir", folder, str(ROOT)]
             subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
             [wheel] = Path(folder).glob("*.whl")
-        path = bundle(wheel, given.into)
+        path = bundle(wheel, options.into)
     try:
         validation = validate(path)
     except subprocess.CalledProcessError:

@@ -189,7 +189,7 @@ def find(name: str) -> Path | None:
         found = shutil.which(name)
         if found:
             return Path(found)
-    path = _place(name)
+    path = _path(name)
     if name in DEBIAN_TREES:
         path /= "run"
     if name in INSTALLED_PEERS:
@@ -209,7 +209,7 @@ def get(name: str, patience: int = PATIENCE) -> str:
     why = _missing_tool(name)
     if why:
         return why
-    path = _place(name)
+    path = _path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
         if name in DEBIAN_PROGRAMS:
@@ -245,7 +245,7 @@ def _missing_tool(name: str) -> str:
     return ""
 
 
-def _place(name: str) -> Path:
+def _path(name: str) -> Path:
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     folder = Path(os.environ.get("CARREL_PEERS") or Path(cache) / "carrel-peers")
     if name in NPM_PEERS:
@@ -380,14 +380,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Get the programs that tests compare Carrel with.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="; ".join(NAMES))
     parser.add_argument("--list", action="store_true", help="say where each one is")
-    given = parser.parse_args()
-    unknown = set(given.names) - set(NAMES)
+    options = parser.parse_args()
+    unknown = set(options.names) - set(NAMES)
     if unknown:
         parser.error(f"no such program: {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     missing = False
-    for name in given.names or NAMES:
+    for name in options.names or NAMES:
         started = time.monotonic()
-        why = ("not there" if find(name) is None else "") if given.list else get(name)
+        why = ("not there" if find(name) is None else "") if options.list else get(name)
         seconds = time.monotonic() - started
         missing = missing or bool(why)
         print(f"{name}: {why or find(name)}, {seconds:.0f} s", flush=True)

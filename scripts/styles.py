@@ -86,7 +86,7 @@ def main() -> int:
 def _index(styles: Path) -> dict[str, Any]:
     renamed = json.loads((styles / "renamed-styles.json").read_text("utf-8"))
     aliases = {old: new for old, new in renamed.items() if new in STYLES} | ALIASES
-    known = {name: _facts(TARGET / "styles" / f"{name}.csl") for name in STYLES}
+    entries = {name: _facts(TARGET / "styles" / f"{name}.csl") for name in STYLES}
     dependents: dict[str, list[str]] = {}
     locales: dict[str, str] = {}
     for path in sorted((styles / "dependent").glob("*.csl")):
@@ -94,10 +94,10 @@ def _index(styles: Path) -> dict[str, Any]:
         parent, locale = facts.get("parent", ""), facts.get("default_locale")
         if parent in STYLES and path.stem not in STYLES:
             dependents.setdefault(parent, []).append(path.stem)
-            if locale and locale != known[parent].get("default_locale", "en-US"):
+            if locale and locale != entries[parent].get("default_locale", "en-US"):
                 locales[path.stem] = locale
     return {
-        "styles": known,
+        "styles": entries,
         "aliases": dict(sorted(aliases.items())),
         "dependents": dict(sorted(dependents.items())),
         "locales": locales,

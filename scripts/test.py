@@ -48,7 +48,7 @@ def main() -> int:
         return subprocess.call([*pytest, *arguments], cwd=environment.ROOT)
     if everything:
         get_peers(peers.NAMES, peers.PATIENCE)
-        options = [one for one in arguments if one != "--all"]
+        options = [argument for argument in arguments if argument != "--all"]
     else:
         get_peers(peers.QUICK, _PATIENCE)
         options = ["--quick", "-r", "fE"]

@@ -52,17 +52,17 @@ def main() -> int:
     paths = SAMPLE if options.sample else ("tests/sandbox",)
     tested: set[str] = set()
     worst = 0
-    for wanted in options.versions:
-        python = _environment(wanted)
+    for requested in options.versions:
+        python = _environment(requested)
         if python is None:
-            say(f"wasmtime-py {wanted} cannot be installed; the reason is printed above")
+            say(f"wasmtime-py {requested} cannot be installed; the reason is printed above")
             return CANNOT
         version, interface, reason = _ask(python)
         if version in tested:
-            say(f"== wasmtime-py {wanted}: {version}, which was tested above")
+            say(f"== wasmtime-py {requested}: {version}, which was tested above")
             continue
         tested.add(version)
-        chosen_by_itself = () if options.sample and wanted == "pinned" else (interface,)
+        chosen_by_itself = () if options.sample and requested == "pinned" else (interface,)
         for chosen in dict.fromkeys((*chosen_by_itself, "public")):
             say(f"== wasmtime-py {version}, {chosen} interface (by itself {interface}: {reason})")
             forced = chosen != interface
@@ -70,9 +70,9 @@ def main() -> int:
     return worst
 
 
-def _environment(wanted: str) -> Path | None:
+def _environment(requested: str) -> Path | None:
     """Returns the Python of an environment with a version of wasmtime-py, or None."""
-    folder = ROOT / ".venv" / "wasmtime" / wanted.strip("~=<>! ")
+    folder = ROOT / ".venv" / "wasmtime" / requested.strip("~=<>! ")
     shutil.rmtree(folder, ignore_errors=True)
     python = python_of(folder)
     if not run(sys.executable, "-m", "venv", "--without-pip", folder):
@@ -81,8 +81,8 @@ def _environment(wanted: str) -> Path | None:
     packages = sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)})
     ours = sysconfig.get_path("purelib")
     Path(packages, "development.pth").write_text(f"import site; site.addsitedir({ours!r})\n")
-    requirement = "wasmtime" if wanted == "newest" else f"wasmtime{wanted}"
-    if wanted == "pinned":
+    requirement = "wasmtime" if requested == "newest" else f"wasmtime{requested}"
+    if requested == "pinned":
         lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
         requirement = next(line for line in lines if line.startswith("wasmtime=="))
     return python if _install(python, requirement) else None

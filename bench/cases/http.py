@@ -34,7 +34,7 @@ class _Side:
     def _requests(self, connection: HttpConnection, count: int) -> list[bytes]:
         self._ids += count
         numbers = range(self._ids - count, self._ids)
-        return [connection.tool_call(self._tool, {"n": one}, one) for one in numbers]
+        return [connection.tool_call(self._tool, {"n": number}, number) for number in numbers]
 
     def check(self) -> None:
         """Sees that a call is answered: with its arguments, or by the no-op tool."""
@@ -44,8 +44,8 @@ class _Side:
 
     def measure(self) -> None:
         """Measures one block with one client, and one with all."""
-        one = self._connections[0]
-        times = [one.time_of(request) for request in self._requests(one, _BLOCK)]
+        connection = self._connections[0]
+        times = [connection.time_of(request) for request in self._requests(connection, _BLOCK)]
         self.median.append(statistics.median(times))
         self.slow.append(_p99(times))
         requests = [self._requests(connection, _EACH) for connection in self._connections]
@@ -55,8 +55,8 @@ class _Side:
 
     def forget(self) -> None:
         """Drops the measurements of the warm-up."""
-        for one in (self.median, self.slow, self.each, self.each_slow):
-            one.clear()
+        for values in (self.median, self.slow, self.each, self.each_slow):
+            values.clear()
 
     def close(self) -> None:
         """Closes the connections."""

@@ -36,8 +36,8 @@ class _Read:
 
 def extraction(bench: Workbench) -> Sequence[Row]:
     """Extracts every page with every program, alternately."""
-    known = pages()
-    if not known:
+    corpus = pages()
+    if not corpus:
         return [Row("html", "main text of pages", missing=_NO_CORPUS)]
     host = bench.host
 
@@ -47,15 +47,15 @@ def extraction(bench: Workbench) -> Sequence[Row]:
 
     programs: dict[str, Extractor] = {"carrel": ours, **peers()}
     if bench.quick:
-        known = known[::20]
-    reads = _read(known, programs)
-    by_program = {name: _scores(known, read.texts) for name, read in reads.items()}
+        corpus = corpus[::20]
+    reads = _read(corpus, programs)
+    by_program = {name: _scores(corpus, read.texts) for name, read in reads.items()}
     return [*_score_rows(by_program), *_time_rows(reads)]
 
 
-def _read(known: Sequence[Page], programs: Mapping[str, Extractor]) -> Mapping[str, _Read]:
+def _read(corpus: Sequence[Page], programs: Mapping[str, Extractor]) -> Mapping[str, _Read]:
     reads = {name: _Read() for name in programs}
-    for page in known:
+    for page in corpus:
         for name, extract in programs.items():
             start = time.perf_counter()
             try:
@@ -71,10 +71,10 @@ def _key(page: Page) -> str:
     return f"{page.sets[0]}/{page.name}"
 
 
-def _scores(known: Sequence[Page], texts: Mapping[str, str]) -> Mapping[str, Score]:
+def _scores(corpus: Sequence[Page], texts: Mapping[str, str]) -> Mapping[str, Score]:
     found: dict[str, Score] = {}
     for name in _SETS:
-        members = [page for page in known if name in page.sets]
+        members = [page for page in corpus if name in page.sets]
         pieces = [
             (texts[_key(page)], page.truth) for page in members if isinstance(page.truth, Snippets)
         ]
@@ -90,27 +90,27 @@ def _scores(known: Sequence[Page], texts: Mapping[str, str]) -> Mapping[str, Sco
 
 def _score_rows(by_program: Mapping[str, Mapping[str, Score]]) -> Sequence[Row]:
     rows = []
-    others = {name: scores for name, scores in by_program.items() if name != "carrel"}
+    peer_scores = {name: scores for name, scores in by_program.items() if name != "carrel"}
     for name, own in by_program["carrel"].items():
         mine = Figure((own.f1,), "F1")
-        if not others:
+        if not peer_scores:
             rows.append(Row(f"html-{name}", f"F1 of {name}", missing=_NO_PEER))
             continue
         if name in _MARGINS:
             what = f"F1 of {name}: ours : trafilatura"
-            if "trafilatura" in others:
-                peer = others["trafilatura"][name].f1
+            if "trafilatura" in peer_scores:
+                peer = peer_scores["trafilatura"][name].f1
                 floor = peer - _MARGINS[name]
                 figure = Figure((peer,), "F1")
                 rows.append(Row(f"html-{name}", what, mine, figure, floor=floor))
             else:
                 rows.append(Row(f"html-{name}", what, missing=_NO_PEER))
-        best = max(others, key=lambda other: others[other][name].f1)
+        best = max(peer_scores, key=lambda program: peer_scores[program][name].f1)
         rows.append(
             Row(
                 f"html-{name}" + ("-best" if name in _MARGINS else ""),
                 f"F1 of {name}: ours : best of the others, {best}",
-                mine, Figure((others[best][name].f1,), "F1"), floor=_FLOORS.get(name),
+                mine, Figure((peer_scores[best][name].f1,), "F1"), floor=_FLOORS.get(name),
             )
         )  # fmt: skip
     return rows
@@ -121,7 +121,7 @@ def _time_rows(reads: Mapping[str, _Read]) -> Sequence[Row]:
     rows = []
     for name, bar in (("trafilatura", Bar(5, at_least=True)), ("resiliparse", None)):
         what = f"a page to its main text in the sandbox : {name}"
-        other = Figure(tuple(reads[name].seconds)) if name in reads else None
-        missing = "" if other else _NO_PEER
-        rows.append(Row(f"html-time-{name}", what, mine, other, bar, missing=missing))
+        peer = Figure(tuple(reads[name].seconds)) if name in reads else None
+        missing = "" if peer else _NO_PEER
+        rows.append(Row(f"html-time-{name}", what, mine, peer, bar, missing=missing))
     return rows

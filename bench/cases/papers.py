@@ -44,7 +44,7 @@ def _rows(bench: Workbench, folder: Path, size: int) -> list[Row]:
 
     built = alternate(build, read_all, rounds=1 if size > 1_000 else bench.rounds(3, 1))
     store = PaperStore.open(folder, cache)
-    found = [one.key for one in store.search(_QUERY, 200)]
+    found = [paper.key for paper in store.search(_QUERY, 200)]
     assert len(found) == min(200, size // 1_000), found
 
     def grep() -> None:

@@ -105,10 +105,10 @@ def at_once(bench: Workbench) -> Sequence[Row]:
     data = bench.document(_MEGABYTE).encode()
     with _two_cores(), carrel.Carrel(bench.config) as host, ThreadPoolExecutor(_AT_ONCE) as pool:
 
-        def at_once_and_in_turn(one: Callable[[bytes], object]) -> tuple[Figure, Figure]:
+        def at_once_and_in_turn(parse: Callable[[bytes], object]) -> tuple[Figure, Figure]:
             def forgotten(data: bytes) -> None:
                 """Drops the results: stored results would use new memory on one side only."""
-                one(data)
+                parse(data)
 
             def together(data: bytes) -> None:
                 list(pool.map(forgotten, [data] * _IN_ALL))

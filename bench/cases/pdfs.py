@@ -153,14 +153,14 @@ def _scores(
 ) -> Mapping[str, Score]:
     """Returns scores by the file's folder: of all files, or of every second one from `half` on."""
     found: dict[str, list[Score]] = {}
-    known = [(path, truth) for path, truth in files if truth is not None]
-    for number, (path, truth) in enumerate(known):
+    with_truth = [(path, truth) for path, truth in files if truth is not None]
+    for number, (path, truth) in enumerate(with_truth):
         if half is not None and number % 2 != half:
             continue
         data = truth.read_bytes()
-        wanted = text_of_tei(data) if truth.suffix == ".xml" else data.decode("utf-8")
-        one = score(read.texts[str(path)] or "", wanted)
-        found.setdefault(path.parent.name, []).append(one)
+        expected = text_of_tei(data) if truth.suffix == ".xml" else data.decode("utf-8")
+        file_score = score(read.texts[str(path)] or "", expected)
+        found.setdefault(path.parent.name, []).append(file_score)
     return {name: mean(scores) for name, scores in found.items()}
 
 
@@ -178,7 +178,7 @@ def _score_rows(
                 if not leaders:
                     rows.append(Row(case, what, missing=_NO_PEER))
                     continue
-                best = max(leaders, key=lambda other: getattr(by_program[other][name], part))
+                best = max(leaders, key=lambda leader: getattr(by_program[leader][name], part))
                 peer = getattr(by_program[best][name], part)
                 rows.append(
                     Row(
@@ -205,7 +205,7 @@ def _right_to_left_rows(folder: Path, programs: Mapping[str, Reader]) -> Sequenc
     }
     rows = []
     for part, floor in (("words", _RIGHT_TO_LEFT), ("order", None)):
-        best = max(leaders, key=lambda other: getattr(scores[other], part))
+        best = max(leaders, key=lambda leader: getattr(scores[leader], part))
         rows.append(
             Row(
                 f"pdf-{part}-right-to-left",
@@ -254,7 +254,7 @@ def _time_rows(reads: Mapping[str, _Read]) -> Sequence[Row]:
             for path, text in reads["carrel"].texts.items()
             if text is not None and reads[name].texts[path] is not None
         ]
-        sums = [sum(reads[one].seconds[path] for path in both) for one in ("carrel", name)]
+        sums = [sum(reads[program].seconds[path] for path in both) for program in ("carrel", name)]
         ours, theirs = (Figure((seconds,)) for seconds in sums)
         rows.append(Row(f"pdf-time-{name}", what, ours, theirs, bar, faster=True))
     return rows

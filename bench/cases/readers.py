@@ -98,9 +98,9 @@ def crossing(bench: Workbench) -> Sequence[Row]:
         def copy() -> float:
             data = bytes(_SIZE)
             start = time.perf_counter()
-            kept = bytearray(data)
+            copied = bytearray(data)
             seconds = time.perf_counter() - start
-            assert len(kept) == _SIZE
+            assert len(copied) == _SIZE
             return seconds
 
         cross()
@@ -111,4 +111,4 @@ def crossing(bench: Workbench) -> Sequence[Row]:
 
 def _only(name: str, bench: Workbench) -> tuple[carrel.config.PluginConfig, ...]:
     assert name in BUILTIN_PLUGINS
-    return tuple(one for one in bench.config.plugins if one.name == name)
+    return tuple(plugin for plugin in bench.config.plugins if plugin.name == name)

@@ -32,15 +32,15 @@ def against_python(bench: Workbench) -> Sequence[Row]:
         return Entrez.read(io.BytesIO(data), validate=False)  # type: ignore[no-untyped-call]
 
     theirs, parsed = biopython(efetch)["PubmedArticle"], ours(efetch)["articles"]
-    assert [str(one["MedlineCitation"]["PMID"]) for one in theirs] == [
-        one["pmid"] for one in parsed
+    assert [str(article["MedlineCitation"]["PMID"]) for article in theirs] == [
+        article["pmid"] for article in parsed
     ]
     sandbox, slow = time_in_turn(ours, biopython, document=efetch, rounds=bench.rounds(9, 1))
 
     answer = json.loads(listing)
     found = host.parse("crossref", "works", listing)["works"]
-    assert [one["ids"]["doi"] for one in found] == [
-        one["DOI"] for one in answer["message"]["items"]
+    assert [work["ids"]["doi"] for work in found] == [
+        item["DOI"] for item in answer["message"]["items"]
     ]
     checked, decoded = time_in_turn(
         lambda data: host.parse("crossref", "works", data),

@@ -28,12 +28,12 @@ def modules(bench: Workbench) -> Sequence[Row]:
     from support.modules import module
 
     runtime = Runtime(RuntimeSettings(bench.folder / "strangers-code"))
-    one = guest()
-    other = module(
+    component_guest = guest()
+    module_guest = module(
         "(call $say (call $put (i32.const 0) (i32.const 2)))", data='(data (i32.const 0) "{}")'
     )
-    component = runtime.load("component", one.wasm, one.digest)
-    extism = runtime.load_module("module", other.wasm, other.digest)
+    component = runtime.load("component", component_guest.wasm, component_guest.digest)
+    extism = runtime.load_module("module", module_guest.wasm, module_guest.digest)
 
     def ours(_: str) -> object:
         call = Call("module", "tool")
@@ -104,19 +104,19 @@ def _measured(bench: Workbench, folder: Path) -> Sequence[Row]:
             return store
 
         def theirs(_: str) -> None:
-            place = folder / f"oras-{next(numbers)}"
+            output = folder / f"oras-{next(numbers)}"
             name = f"{registry.host}/plugins/arxiv:1"
-            _run(oras, "pull", "--plain-http", "--output", str(place), name, folder=folder)
+            _run(oras, "pull", "--plain-http", "--output", str(output), name, folder=folder)
 
         def check(_: str) -> None:
-            verify(kept.repository(reference), digest, policy)
+            verify(pulled_store.repository(reference), digest, policy)
 
         def check_by_cosign(_: str) -> None:
             words = ("--insecure-ignore-tlog", "--allow-http-registry", "--key", str(public))
             name = f"{registry.host}/plugins/arxiv@{digest}"
             _run(cosign, "verify", *words, name, folder=folder)
 
-        kept = ours("")
+        pulled_store = ours("")
         rounds = bench.rounds(15, 1)
         pulled, oras_pulled = time_in_turn(ours, theirs, document="", rounds=rounds)
         verified, cosign_verified = time_in_turn(check, check_by_cosign, document="", rounds=rounds)
