@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import psutil
 
-from bench.measure import Bar, Figure, Row
+from bench.measure import Bar, Figure, Row, resident_bytes
 from bench.pipes import PipeClient, result_of
 from bench.workbench import QUERY, Workbench
 
@@ -22,9 +22,9 @@ def growth(bench: Workbench) -> Sequence[Row]:
     with bench.serve(keeps_results=False).open() as server:
         process = psutil.Process(server.process.pid)
         _call(server, _EARLY)
-        early = process.memory_info().rss
+        early = resident_bytes(process)
         _call(server, many - _EARLY)
-        late = process.memory_info().rss
+        late = resident_bytes(process)
     return [
         Row(
             "memory",

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import psutil
 
-from bench.measure import Bar, Figure, Row, alternate
+from bench.measure import Bar, Figure, Row, alternate, resident_bytes
 from bench.workbench import Workbench
 from carrel.config import Config, WebConfig
 from carrel.features import FEATURES
@@ -107,7 +107,7 @@ def memory(bench: Workbench) -> Sequence[Row]:
 
 def _resident(process: psutil.Process) -> int:
     gc.collect()
-    return int(process.memory_info().rss)
+    return resident_bytes(process)
 
 
 def _large_page() -> str:
