@@ -34,9 +34,9 @@ rebuild:
 examples:
     {{ python }} scripts/examples.py
 
-# Build the native parsers, which tests and measurements compare the sandbox with. Needs Rust.
-native:
-    {{ base_python }} scripts/native.py
+# Build the native parsers, which tests compare the sandbox with; `--optimised` for benchmarks. Needs Rust.
+native *args:
+    {{ base_python }} scripts/native.py {{ args }}
 
 # Install the registries and clients that tests compare with; the first run takes 15 minutes.
 peers *args:

@@ -248,3 +248,14 @@ class Workbench:
         verified = [entry for entry in answer["entries"] if "source_url" in entry]
         assert len(verified) == ENTRIES, answer
         return answer
+
+
+def why_no_native(quick: bool) -> str:
+    """Returns why the native parsers cannot be measured; empty if they can."""
+    try:
+        import carrel_native
+    except ImportError:
+        return "carrel_native is not built (just native --optimised)"
+    if quick or carrel_native.OPTIMISED:
+        return ""
+    return "carrel_native is built for tests (just native --optimised)"

@@ -1,6 +1,7 @@
 """Builds `plugins/native`, the parsers as native code, in the development environment.
 
-    python3 scripts/native.py       exits with 1 if it could not be built
+    python3 scripts/native.py                 exits with 1 if it could not be built
+    python3 scripts/native.py --optimised     for benchmarks; takes minutes
 
 Tests and benchmarks compare the sandbox with it. It needs Rust; without Rust those tests are
 skipped, with the reason.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import sys
 from pathlib import Path
 
 import environment
@@ -19,20 +21,25 @@ _STAMP = VENV / "carrel-native.installed"
 _WHEELS = ROOT / "target" / "native-wheel"
 
 
-def build(python: Path) -> bool:
-    """Builds and installs the module if its sources changed; returns whether it is installed."""
+def build(python: Path, *, optimised: bool = False) -> bool:
+    """Builds and installs the module if its sources changed; returns whether it is installed.
+
+    An optimised one that is installed is also used where it need not be.
+    """
     if not _rust_works():
         say(f"{_why_no_rust()}: tests that compare with the native parsers are skipped.")
         return False
     digest = _digest()
-    if _STAMP.exists() and _STAMP.read_text("utf-8") == digest:
+    installed = _STAMP.read_text("utf-8") if _STAMP.exists() else ""
+    if installed == f"{digest} optimised" or (installed == digest and not optimised):
         return True
     say("Building the native parsers, which tests compare the sandbox with.")
     shutil.rmtree(_WHEELS, ignore_errors=True)
-    maturin = (
-        "-m maturin build --release --locked --quiet --manifest-path plugins/native/Cargo.toml"
-    )
-    if not run(python, *maturin.split(), "--interpreter", python, "--out", _WHEELS):
+    maturin = "-m maturin build --locked --quiet --manifest-path plugins/native/Cargo.toml"
+    # Without optimisation, `cargo test` has compiled most of it already.
+    profile = ["--release", "--features", "optimised"] if optimised else ["--profile", "dev"]
+    options = [*maturin.split(), *profile, "--interpreter", str(python), "--out", str(_WHEELS)]
+    if not run(python, *options):
         say("They could not be built: tests that compare with them are skipped.")
         return False
     [wheel] = _WHEELS.glob("*.whl")
@@ -40,7 +47,7 @@ def build(python: Path) -> bool:
     install = "-m uv pip install --offline --no-deps --force-reinstall --quiet"
     if not run(python, *install.split(), "--python", python, wheel):
         return False
-    _STAMP.write_text(digest, "utf-8")
+    _STAMP.write_text(f"{digest} optimised" if optimised else digest, "utf-8")
     return True
 
 
@@ -65,4 +72,5 @@ def _digest() -> str:
 
 
 if __name__ == "__main__":
-    raise SystemExit(not build(environment.ready(dev=True)))
+    python = environment.ready(dev=True)
+    raise SystemExit(not build(python, optimised="--optimised" in sys.argv[1:]))

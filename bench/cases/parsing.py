@@ -13,7 +13,7 @@ from typing import Any
 import carrel
 from bench import lxml_feed
 from bench.measure import Bar, Figure, Row, time_in_turn
-from bench.workbench import Workbench
+from bench.workbench import Workbench, why_no_native
 
 _MEGABYTE = 1_000_000
 _AT_ONCE = 8
@@ -79,10 +79,10 @@ def against_native(bench: Workbench) -> Sequence[Row]:
     """Measures the crate in the sandbox against the same crate as a Python module, to JSON text."""
     what = "parse 1 MB to JSON text in the sandbox : by the same code as a native module"
     bar = Bar(1.6)
-    try:
-        import carrel_native
-    except ImportError:
-        return [Row("native", what, bar=bar, missing="carrel_native is not built")]
+    if missing := why_no_native(bench.quick):
+        return [Row("native", what, bar=bar, missing=missing)]
+    import carrel_native
+
     text = bench.document(_MEGABYTE)
     host = bench.host
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from bench import articles, works
 from bench.measure import Bar, Row, time_in_turn
-from bench.workbench import Workbench
+from bench.workbench import Workbench, why_no_native
 
 from .scaling import SIZES, in_process
 
@@ -74,10 +74,10 @@ def _against_native(bench: Workbench, plugin: str, form: str, text: str) -> Row:
     case = f"{plugin}-native"
     what = f"parse 1 MB of {plugin} {form} to JSON text in the sandbox : the same code natively"
     bar = Bar(1.6)
-    try:
-        import carrel_native
-    except ImportError:
-        return Row(case, what, bar=bar, missing="carrel_native is not built")
+    if missing := why_no_native(bench.quick):
+        return Row(case, what, bar=bar, missing=missing)
+    import carrel_native
+
     host = bench.host
 
     def ours(text: str) -> str:

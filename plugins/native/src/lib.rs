@@ -98,6 +98,10 @@ fn parse_bytes_with(
 mod carrel_native {
     use super::{Error, PyResult, PyValueError, Python, parse_bytes_with, parse_with, pyfunction};
 
+    /// Whether it was built with the profile `release`, so that its time is worth measuring.
+    #[pymodule_export]
+    const OPTIMISED: bool = cfg!(feature = "optimised");
+
     /// Reads an article of the plugin `jats` and renders it as Markdown.
     ///
     /// Raises:
