@@ -23,7 +23,10 @@ from support.redis_process import LOADS_SLOWLY, PASSWORD, RedisProcess, free_por
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the containers are Linux's")
+pytestmark = [
+    pytest.mark.long("replicas"),
+    pytest.mark.skipif(sys.platform != "linux", reason="the containers are Linux's"),
+]
 
 
 def _in_compose() -> dict[str, Any]:

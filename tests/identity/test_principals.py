@@ -22,6 +22,8 @@ from support.http_server import (
 )
 from support.issuers import RESOURCE, Issuer, bearer
 
+pytestmark = pytest.mark.long("servers")
+
 INITIALIZE = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},

@@ -65,6 +65,12 @@ def test_short(): pass
 @pytest.mark.parametrize("n", range(7))
 def test_cases(n): print("ran", n)
 
+@pytest.mark.parametrize("n", range(5))
+def test_many_cases(n): print("tried", n)
+
+@pytest.mark.parametrize("n", range(3))
+def test_few_cases(n): pass
+
 def test_without():
     pytest.skip("crane is not here; `just peers crane` gets it or says why not")
 """
@@ -111,14 +117,22 @@ def test_the_default_run_installs_quick_tools_and_leaves_out_long_tests() -> Non
     assert alone[:2] == ["-m", "alone"]
     assert together[:2] == ["-m", "not alone"]
     assert alone[2].removeprefix("--note=") == together[2].removeprefix("--noted=")
-    assert together[4:8] == ["-n", "2", "--dist", "worksteal"]
-    assert alone[3:] == together[8:] == ["--quick", "-r", "fE"]
+    assert together[4:8] == ["-n", "3", "--dist", "worksteal"]
+    assert together[8:] == ["--quick", "-r", "fE"]
+    assert alone[3:6] == together[8:]
+    assert "tests/protocol/test_load.py" in alone[6:]
+    assert "tests/packaging/test_wheel.py" not in alone[6:]
 
 
 def test_all_runs_everything_and_gets_every_program() -> None:
     _, got, [alone, together] = script("--all", "-x")
     assert {"cosign2", "cosign3", "docker-registry"} <= set(got)
-    assert alone[3:] == together[8:] == ["-x"]
+    assert (alone[3], together[8:]) == ("-x", ["-x"])
+
+
+def test_named_tests_are_the_only_ones_that_run() -> None:
+    _, _, [alone, together] = script("--all", "tests/host")
+    assert alone[3:] == together[8:] == ["tests/host"]
 
 
 def test_other_arguments_are_pytests() -> None:
@@ -183,12 +197,13 @@ def test_left_out_tests_are_reported_in_one_line_per_reason(suite: Path, workers
     lines = together.stdout.splitlines()
     assert "1 failed, 1 passed" in lines
     assert "FAILED test_it.py::test_alone_fails" in lines
-    assert [line for line in lines if ": " in line][-3:] == [
+    assert [line for line in lines if ": " in line][-4:] == [
         f"7 tests: {LONG['corpus']}; to run them: {ALL}",
         f"3 tests: {LONG['kills']}; to run them: {ALL}",
+        f"3 tests: further cases of tests with many, beyond a sample; to run them: {ALL}",
         "1 test: crane is not here; `just peers crane` gets it or says why not",
     ]
-    assert "1 passed, 11 skipped" in lines[-1]
+    assert "6 passed, 14 skipped" in lines[-1]
 
 
 @pytest.mark.parametrize("workers", ["0", "2"], ids=["one-process", "xdist"])
@@ -198,7 +213,7 @@ def test_a_sample_has_every_third_case_of_some_kinds(suite: Path, workers: str) 
     assert [n for n in range(7) if f"ran {n}" in done.stdout] == [0, 3, 6]
     noted = run_suite(suite, "-m", "not alone", "--sample", "--noted", "1.json")
     assert f"8 tests: {LONG['corpus']}, beyond a sample; to run them: {ALL}" in noted.stdout
-    assert "7 passed, 5 skipped" in noted.stdout.splitlines()[-1]
+    assert "15 passed, 5 skipped" in noted.stdout.splitlines()[-1]
 
 
 @pytest.mark.parametrize("mended", [True, False])
@@ -213,16 +228,21 @@ def test_only_tests_that_failed_run_again(suite: Path, mended: bool) -> None:
     if mended:
         assert again.returncode == 0
         assert f"UNSTABLE {name}: failed, then passed" in again.stdout
-        assert "1 passed, 13 deselected" in again.stdout.splitlines()[-1]
+        assert "1 passed, 21 deselected" in again.stdout.splitlines()[-1]
     else:
         assert again.returncode == 1
         assert f"FAILED {name}: failed twice" in again.stdout
-        assert "1 failed, 13 deselected" in again.stdout.splitlines()[-1]
+        assert "1 failed, 21 deselected" in again.stdout.splitlines()[-1]
+
+
+def test_a_quick_run_has_every_third_case_of_tests_with_many(suite: Path) -> None:
+    done = run_suite(suite, "-m", "not alone", "--quick", "-rP")
+    assert [n for n in range(5) if f"tried {n}" in done.stdout] == [0, 3]
 
 
 def test_without_quick_nothing_is_left_out(suite: Path) -> None:
     done = run_suite(suite, "-m", "not alone")
-    assert "11 passed, 1 skipped" in done.stdout.splitlines()[-1]
+    assert "19 passed, 1 skipped" in done.stdout.splitlines()[-1]
 
 
 def test_an_unknown_kind_of_long_test_is_refused(suite: Path) -> None:

@@ -23,6 +23,8 @@ from support.http_server import HttpServer, answer_of
 from support.operated_server import HOST, OperatedServer, an_upstream, eventually
 from support.upstream import Reply, Upstream
 
+pytestmark = pytest.mark.long("servers")
+
 TESTS = Path(__file__).parents[1]
 ARXIV = "export.arxiv.org"
 FEED = (TESTS / "fixtures" / "arxiv" / "old_generation" / "response.xml").read_bytes()

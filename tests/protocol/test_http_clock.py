@@ -17,6 +17,8 @@ from support.issuers import bearer
 from support.operated_server import HOST, OperatedServer, an_upstream
 from support.upstream import Reply, Upstream
 
+pytestmark = pytest.mark.long("servers")
+
 HOUR = 3600.0
 
 

@@ -24,6 +24,8 @@ from support.person import Person
 from support.redis_process import RedisProcess
 from support.upstream import Reply, Seen, Upstream
 
+pytestmark = pytest.mark.long("replicas")
+
 TESTS = Path(__file__).parents[1]
 SERVER = TESTS / "support" / "upstream_server.py"
 NCBI = "eutils.ncbi.nlm.nih.gov"

@@ -1,10 +1,10 @@
 """pytest options that skip long tests, and a summary of skipped tests.
 
-`--quick` skips tests marked `long`, and `--sample` most cases of the kinds in `SAMPLED`. Tests
-marked `alone` do not run in parallel with others: `scripts/test.py` runs those first, one after
-another, then the rest in parallel. `--note` writes the outcome of a run to a file, `--noted` shows
-that of the first at the end of the second, and `--again` runs only the tests that failed in a noted
-run.
+`--quick` skips tests marked `long`, and most cases of tests with many; `--sample` skips most cases
+of the kinds in `SAMPLED`. Tests marked `alone` do not run in parallel with others:
+`scripts/test.py` runs those first, one after another, then the rest in parallel. `--note` writes
+the outcome of a run to a file, `--noted` shows that of the first at the end of the second, and
+`--again` runs only the tests that failed in a noted run.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ LONG: Final = {
     "load": "servers under load, and how they end",
     "matrix": "all combinations of formats, tools and registries",
     "measure": "benchmarks",
+    "replicas": "servers that share a Redis server",
     "servers": "operation of servers over HTTP: metrics, traces, probes, logs, refusals",
     "snippets": "the documentation's snippets",
     "surfaces": "the documents of other servers, sentence by sentence",
@@ -34,6 +35,8 @@ LONG: Final = {
 #: Kinds of which a sample runs every third case of each test, the first included.
 SAMPLED: Final = frozenset({"corpus", "flood", "matrix"})
 _EVERY: Final = 3
+#: A quick run samples each test with more cases than this.
+_MANY: Final = 3
 ALL: Final = "python3 scripts/test.py --all"
 
 #: Ids in the requirement markers of all collected tests, selected or not.
@@ -42,11 +45,14 @@ CARRIED: Final = pytest.StashKey[set[str]]()
 _REASON: Final = re.compile(r"^(Skipped: )?(.*)$", re.DOTALL)
 _LEFT_OUT: Final = "long: "
 _BEYOND: Final = "beyond the sample: "
+_FURTHER: Final = "further cases of tests with many"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("carrel")
-    group.addoption("--quick", action="store_true", help="leave out tests marked `long`")
+    group.addoption(
+        "--quick", action="store_true", help="leave out long tests and most cases of others"
+    )
     group.addoption("--sample", action="store_true", help="leave out most cases of some long tests")
     group.addoption("--note", metavar="FILE", help="write the outcome of this part to FILE")
     group.addoption("--noted", metavar="FILE", help="show the outcome of an earlier part")
@@ -61,25 +67,42 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         mark.args[0] for item in items for mark in item.iter_markers("requirement")
     }
     cases: Counter[str] = Counter()
+    every = Counter(_test_of(item) for item in items)
     for item in items:
-        long = item.get_closest_marker("long")
-        if long is None:
-            continue
-        [kind] = long.args
-        if kind not in LONG:
-            known = ", ".join(LONG)
-            raise pytest.UsageError(f"{item.nodeid}: long({kind!r}) is unknown; there are: {known}")
+        kind = _kind_of(item)
+        reason = ""
         if config.getoption("quick"):
-            item.add_marker(pytest.mark.skip(reason=f"{_LEFT_OUT}{kind}"), append=False)
+            if kind:
+                reason = f"{_LEFT_OUT}{kind}"
+            elif every[_test_of(item)] > _MANY:
+                reason = _FURTHER
         elif config.getoption("sample") and kind in SAMPLED:
-            test = item.nodeid.partition("[")[0]
-            if cases[test] % _EVERY:
-                item.add_marker(pytest.mark.skip(reason=f"{_BEYOND}{kind}"), append=False)
-            cases[test] += 1
+            reason = f"{_BEYOND}{kind}"
+        number = cases[_test_of(item)]
+        cases[_test_of(item)] += 1
+        if reason and (reason.startswith(_LEFT_OUT) or number % _EVERY):
+            item.add_marker(pytest.mark.skip(reason=reason), append=False)
     if config.getoption("again"):
         wanted = set(failed_in(*map(Path, config.getoption("again"))))
         config.hook.pytest_deselected(items=[one for one in items if one.nodeid not in wanted])
         items[:] = [one for one in items if one.nodeid in wanted]
+
+
+def _test_of(item: pytest.Item) -> str:
+    """Returns the id of a test without its case."""
+    return item.nodeid.partition("[")[0]
+
+
+def _kind_of(item: pytest.Item) -> str:
+    """Returns the kind of a long test; empty for others."""
+    long = item.get_closest_marker("long")
+    if long is None:
+        return ""
+    [kind] = long.args
+    if kind not in LONG:
+        known = ", ".join(LONG)
+        raise pytest.UsageError(f"{item.nodeid}: long({kind!r}) is unknown; there are: {known}")
+    return str(kind)
 
 
 def failed_in(*notes: Path) -> list[str]:
@@ -125,6 +148,8 @@ def left_out(skipped: Counter[str]) -> list[str]:
             count = skipped.get(f"{prefix}{kind}", 0)
             if count:
                 lines.append(f"{_tests(count)}: {words}{more}; to run them: {ALL}")
+    if further := skipped.pop(_FURTHER, 0):
+        lines.append(f"{_tests(further)}: {_FURTHER}, beyond a sample; to run them: {ALL}")
     for reason, count in sorted(skipped.items()):
         if not reason.startswith((_LEFT_OUT, _BEYOND)):
             lines.append(f"{_tests(count)}: {reason}")

@@ -13,6 +13,8 @@ from carrel.config import DEFAULT_PLUGINS, READING_PLUGINS
 from support.command_line import CommandLine
 from support.issuers import Issuer
 
+pytestmark = pytest.mark.long("servers")
+
 #: What is wrong in the configuration → a part of its fault.
 FAULTS = {
     "server.max_inflight = 1": "server.max_inflight: unknown key; did you mean 'max_in_flight'?",

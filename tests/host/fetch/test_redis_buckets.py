@@ -16,6 +16,8 @@ from carrel.state.redis_server import RedisServer
 from carrel.state.redis_settings import RedisSettings
 from support.redis_process import RedisProcess
 
+pytestmark = pytest.mark.long("replicas")
+
 
 @pytest.fixture
 def buckets(redis_server: RedisServer) -> RedisTokenBuckets:

@@ -18,6 +18,8 @@ from support.fetch_harness import until
 from support.redis_process import RedisProcess
 from support.upstream import SkippingClock
 
+pytestmark = pytest.mark.long("replicas")
+
 URL = "https://export.arxiv.org/api"
 ANSWER = Response(200, URL, (("content-type", "text/xml"),), "caf\u00e9 \0 <feed/>", 16)
 

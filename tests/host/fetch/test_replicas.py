@@ -21,6 +21,8 @@ from support.loopback_client import loopback_client
 from support.redis_process import RedisProcess
 from support.upstream import Reply, Seen, Upstream
 
+pytestmark = pytest.mark.long("replicas")
+
 MakeReplica = Callable[..., FetchHarness]
 
 GET = frozenset({"GET"})

@@ -24,6 +24,8 @@ from carrel.state.redis_store import RedisStore
 from support.fetch_harness import until
 from support.redis_process import LOADS_SLOWLY, PASSWORD, RedisProcess, free_port
 
+pytestmark = pytest.mark.long("replicas")
+
 
 @pytest.fixture
 def own_process(tmp_path: Path) -> Iterator[RedisProcess]:
