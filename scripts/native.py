@@ -24,7 +24,7 @@ _WHEELS = ROOT / "target" / "native-wheel"
 def build(python: Path, *, optimised: bool = False) -> bool:
     """Builds and installs the module if its sources changed; returns whether it is installed.
 
-    An optimised one that is installed is also used where it need not be.
+    An installed optimised build also serves tests.
     """
     if not _rust_works():
         say(f"{_why_no_rust()}: tests that compare with the native parsers are skipped.")

@@ -100,7 +100,7 @@ class RawResponse:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The outcome of a request, and facts for those that joined it.
+    """The outcome of a request, and facts for the requests that joined it.
 
     Attributes:
         hops: URLs of the redirects that led to the outcome, without secrets.

@@ -45,8 +45,8 @@ class KeyValueStore(Protocol):
     them in a thread.
 
     Every method raises `carrel.errors.StateError` if the store cannot be used, if it is full, or if
-    a value is too large. A method that raises has changed nothing, unless the answer of a server
-    was lost on its way: then nobody knows.
+    a value is too large. A method that raises has changed nothing, unless a server's response
+    was lost: then the outcome is unknown.
     """
 
     def get(self, key: str) -> bytes | None:

@@ -69,7 +69,7 @@ def offered_copies(
     Args:
         plugins: of the configuration.
         config: the operator's.
-        identifiers: of the paper; the one that was asked for is the first.
+        identifiers: of the paper; the requested one first.
         trace: receives the outcome of each source.
         call: of the reading.
         form: the only form to ask for.

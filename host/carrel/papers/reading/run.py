@@ -279,7 +279,7 @@ class _Reading:
     """The identifiers and records of a paper that is being read.
 
     Attributes:
-        ids: the identifiers; the one that was asked for is the first.
+        ids: the identifiers; the requested one first.
         work: what sources say of it.
     """
 

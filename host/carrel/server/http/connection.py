@@ -153,7 +153,7 @@ class _Connection(HttpToolsProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is served; one that is held, or has not arrived, is not served yet."""
+        """Whether no request is being served; held or incomplete requests do not count."""
         return not self._is_serving or HELD in self._state or self._served.more_body
 
     @property

@@ -5,8 +5,8 @@ processes may share the file. Before each line the path is compared with the ope
 was renamed or deleted, a new one is made at the path.
 
 While the file cannot be written, lines are kept in memory, `is_failing` is true, and one error is
-logged. The next line that can be written is preceded by those that were kept. A part of a line that
-a full disk or a crash has left at the end of the file is ended before the next line.
+logged. Unwritten lines are kept and precede the next line that can be written. A part of a line
+that a full disk or a crash has left at the end of the file is ended before the next line.
 """
 
 from __future__ import annotations
