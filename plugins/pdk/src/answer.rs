@@ -12,7 +12,7 @@ pub enum Asked {
     ForMatches,
 }
 
-/// Parses a response's body with `parse`, or returns the error that the response stands for.
+/// Parses a response's body with `parse`, or returns the error that the response represents.
 ///
 /// # Errors
 ///

@@ -130,11 +130,11 @@ pub fn one_by_one(
     read: impl for<'r> Fn(&Request, &'r Response) -> Result<Work<'r>, Error>,
 ) -> Result<String, Error> {
     let mut answer = Answer::default();
-    let (mut asked, mut requests) = (Vec::new(), Vec::new());
+    let (mut pending, mut requests) = (Vec::new(), Vec::new());
     for id in ids(arguments)? {
         match request(&id) {
             Ok(request) => {
-                asked.push(id);
+                pending.push(id);
                 requests.push(request);
             }
             Err(error) => answer.failed.push((id, error)),
@@ -142,7 +142,7 @@ pub fn one_by_one(
     }
     let outcomes = if requests.is_empty() { Vec::new() } else { host.fetch_all(requests.clone()) };
     let mut responses = Vec::new();
-    for ((id, request), outcome) in asked.into_iter().zip(requests).zip(outcomes) {
+    for ((id, request), outcome) in pending.into_iter().zip(requests).zip(outcomes) {
         match outcome {
             Ok(response) => responses.push((id, request, response)),
             Err(failure) => answer.failed.push((id, failure.into())),
@@ -181,15 +181,15 @@ mod tests {
 
     #[test]
     fn identifiers_of_every_kind_are_read() {
-        let asked =
+        let requested =
             ids(r#"{"ids": [{"type": "doi", "id": "10.5555/x"}, {"type": "pmcid", "id": "PMC1"},
                 {"type": "arxiv", "id": "2401.00001"}, {"type": "pmid", "id": "1"},
                 {"type": "openalex", "id": "W1"}, {"type": "s2", "id": "0"},
                 {"type": "isbn", "id": "9780306406157"}]}"#);
-        let kinds: Vec<&str> = asked.unwrap().iter().map(|id| id.kind.as_str()).collect();
+        let kinds: Vec<&str> = requested.unwrap().iter().map(|id| id.kind.as_str()).collect();
         assert_eq!(kinds, ["doi", "pmcid", "arxiv", "pmid", "openalex", "s2", "isbn"]);
-        for other in [r#"{"ids": [{"type": "issn", "id": "x"}]}"#, r#"{"ids": "x"}"#, "{}"] {
-            assert_eq!(ids(other).unwrap_err().code, Code::InvalidArguments);
+        for invalid in [r#"{"ids": [{"type": "issn", "id": "x"}]}"#, r#"{"ids": "x"}"#, "{}"] {
+            assert_eq!(ids(invalid).unwrap_err().code, Code::InvalidArguments);
         }
     }
 

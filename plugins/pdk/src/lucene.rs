@@ -12,7 +12,7 @@ pub fn words(text: &str) -> String {
         '+', '!', '(', ')', '{', '}', '[', ']', '^', '"', '~', '*', '?', ':', '\\', '/', '&', '|',
         '<', '>', '=',
     ];
-    text.split(|one: char| one.is_whitespace() || one.is_control() || SYNTAX.contains(&one))
+    text.split(|c: char| c.is_whitespace() || c.is_control() || SYNTAX.contains(&c))
         .map(|word| word.trim_matches('-'))
         .filter(|word| word.chars().any(char::is_alphanumeric))
         .filter(|word| !["AND", "OR", "NOT", "TO"].contains(word))

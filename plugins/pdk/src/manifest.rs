@@ -471,11 +471,11 @@ mod tests {
     fn a_format_of_bytes_needs_contract_1_1() {
         let schema = json!({"type": "object"});
         let text = Format::text("page", "A page.", schema.clone());
-        let told = manifest(vec![text.clone()]);
-        assert_eq!(told["contract"], "1.0");
-        assert_eq!(told["formats"][0].get("bytes"), None);
-        let told = manifest(vec![text, Format::bytes("pdf", "A file.", schema)]);
-        assert_eq!(told["contract"], "1.1");
-        assert_eq!(told["formats"][1]["bytes"], true);
+        let written = manifest(vec![text.clone()]);
+        assert_eq!(written["contract"], "1.0");
+        assert_eq!(written["formats"][0].get("bytes"), None);
+        let written = manifest(vec![text, Format::bytes("pdf", "A file.", schema)]);
+        assert_eq!(written["contract"], "1.1");
+        assert_eq!(written["formats"][1]["bytes"], true);
     }
 }

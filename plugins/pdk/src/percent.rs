@@ -19,11 +19,11 @@ pub fn path(value: &str) -> String {
     encode(value, b"/:;,()@!$'*=")
 }
 
-fn encode(value: &str, kept: &[u8]) -> String {
+fn encode(value: &str, allowed: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = String::with_capacity(value.len());
     for byte in value.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || kept.contains(&byte) {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || allowed.contains(&byte) {
             out.push(char::from(byte));
         } else {
             out.push('%');

@@ -330,7 +330,7 @@ mod tests {
     const CONTRACT: &str = include_str!("../../../contract/v1/record.schema.json");
 
     /// Compares names and requiredness of all members, recursively.
-    fn compare(place: &str, ours: &Value, contract: &Value, root: &Value) {
+    fn compare(path: &str, ours: &Value, contract: &Value, root: &Value) {
         let resolved = contract["$ref"].as_str().and_then(|r| root.pointer(r.strip_prefix('#')?));
         let contract = resolved.unwrap_or(contract);
         if let (Some(our_members), Some(members)) =
@@ -341,21 +341,21 @@ mod tests {
                 names.sort();
                 names
             };
-            assert_eq!(names(our_members), names(members), "{place}");
+            assert_eq!(names(our_members), names(members), "{path}");
             let required = |schema: &Value| {
                 let mut names: Vec<String> =
                     serde_json::from_value(schema["required"].clone()).unwrap_or_default();
                 names.sort();
                 names
             };
-            assert_eq!(required(ours), required(contract), "{place}");
+            assert_eq!(required(ours), required(contract), "{path}");
             for (name, member) in our_members {
-                compare(&format!("{place}/{name}"), member, &members[name], root);
+                compare(&format!("{path}/{name}"), member, &members[name], root);
             }
         } else {
-            assert_eq!(ours["properties"], contract["properties"], "{place}");
+            assert_eq!(ours["properties"], contract["properties"], "{path}");
             if ours["items"].is_object() {
-                compare(&format!("{place}[]"), &ours["items"], &contract["items"], root);
+                compare(&format!("{path}[]"), &ours["items"], &contract["items"], root);
             }
         }
     }

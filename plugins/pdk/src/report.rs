@@ -32,7 +32,7 @@ pub fn report(source: &str, status: Option<u64>, words: &str) -> Error {
     }
 }
 
-/// The error that a page of markup stands for, if its title or first heading is the text of a
+/// The error that a page of markup represents, if its title or first heading is the text of a
 /// status; `None` for any other text.
 pub fn page(source: &str, text: &str) -> Option<Error> {
     let start = text.trim_start();
@@ -68,17 +68,17 @@ fn status_of(words: &str) -> Option<u64> {
     let numbers = lower.split(|character: char| !character.is_ascii_alphanumeric());
     let number = numbers
         .take(2)
-        .filter(|part| part.len() == 3)
-        .find_map(|part| part.parse().ok().filter(|status| (400..600).contains(status)));
-    let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
+        .filter(|word| word.len() == 3)
+        .find_map(|word| word.parse().ok().filter(|status| (400..600).contains(status)));
+    let has = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
     number.or_else(|| {
-        if says(&["too many requests", "rate limit", "rate-limit", "quota", "budget"]) {
+        if has(&["too many requests", "rate limit", "rate-limit", "quota", "budget"]) {
             Some(429)
-        } else if says(&["forbidden", "unauthorized", "access denied", "api key", "api_key"]) {
+        } else if has(&["forbidden", "unauthorized", "access denied", "api key", "api_key"]) {
             Some(403)
-        } else if says(&["not found", "does not exist", "no such", "isn't in", "invalid doi"]) {
+        } else if has(&["not found", "does not exist", "no such", "isn't in", "invalid doi"]) {
             Some(404)
-        } else if says(&["unavailable", "internal server", "bad gateway", "timed out", "timeout"]) {
+        } else if has(&["unavailable", "internal server", "bad gateway", "timed out", "timeout"]) {
             Some(503)
         } else {
             None
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_page_is_told_by_its_title_or_heading() {
+    fn an_error_page_is_recognized_by_its_title_or_heading() {
         for (page, code) in [
             ("<!doctype html>\n<html lang=en>\n<title>404 Not Found</title>", Some(Code::NotFound)),
             ("<html><head><title>429 Too Many Requests</title></head>", Some(Code::RateLimited)),

@@ -17,7 +17,7 @@ pub struct Asked {
 impl Asked {
     /// Whether the operator has set the secret `name`.
     pub fn has(&self, name: &str) -> bool {
-        self.secrets.iter().any(|one| one == name)
+        self.secrets.iter().any(|secret| secret == name)
     }
 }
 

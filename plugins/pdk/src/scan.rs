@@ -158,24 +158,24 @@ pub(crate) fn find_or_twice(
 /// Whether two pieces are equal; for names, faster than `==`, which in WebAssembly calls a function
 /// that compares byte by byte.
 #[inline]
-pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
-    if one.len() != other.len() {
+pub(crate) fn same(left: &[u8], right: &[u8]) -> bool {
+    if left.len() != right.len() {
         return false;
     }
-    if one.len() > WIDTH {
-        return one == other;
+    if left.len() > WIDTH {
+        return left == right;
     }
     // Both ends, which overlap or meet.
-    if let (Some(a), Some(b)) = (one.first_chunk::<8>(), other.first_chunk::<8>()) {
-        return a == b && one.last_chunk::<8>() == other.last_chunk();
+    if let (Some(a), Some(b)) = (left.first_chunk::<8>(), right.first_chunk::<8>()) {
+        return a == b && left.last_chunk::<8>() == right.last_chunk();
     }
-    if let (Some(a), Some(b)) = (one.first_chunk::<4>(), other.first_chunk::<4>()) {
-        return a == b && one.last_chunk::<4>() == other.last_chunk();
+    if let (Some(a), Some(b)) = (left.first_chunk::<4>(), right.first_chunk::<4>()) {
+        return a == b && left.last_chunk::<4>() == right.last_chunk();
     }
-    match (one, other) {
-        ([a, more @ ..], [b, rest @ ..]) => {
+    match (left, right) {
+        ([a, a_tail @ ..], [b, b_tail @ ..]) => {
             let middle = |bytes: &[u8]| bytes.first().copied();
-            a == b && middle(more) == middle(rest) && more.last() == rest.last()
+            a == b && middle(a_tail) == middle(b_tail) && a_tail.last() == b_tail.last()
         }
         _ => true,
     }
@@ -241,9 +241,9 @@ fn short(bytes: &[u8]) -> [u64; 2] {
     const FILL: u64 = u64::from_le_bytes([b'x'; 8]);
     let bits = |bytes: usize| 8 * bytes as u32;
     if let (Some(low), Some(high)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        let more = bits(bytes.len() - 8);
-        let high = u64::from_le_bytes(*high).checked_shr(64 - more).unwrap_or(0);
-        return [u64::from_le_bytes(*low), high | FILL << more];
+        let extra_bits = bits(bytes.len() - 8);
+        let high = u64::from_le_bytes(*high).checked_shr(64 - extra_bits).unwrap_or(0);
+        return [u64::from_le_bytes(*low), high | FILL << extra_bits];
     }
     let known = bits(bytes.len());
     if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {

@@ -83,7 +83,7 @@ fn untidy(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// The place of the first control character that XML does not allow.
+/// The offset of the first control character that XML does not allow.
 pub(crate) fn control_character(text: &str) -> Option<usize> {
     const WHITESPACE: u16 = 1 << b'\t' | 1 << b'\n' | 1 << b'\r';
     scan::find_rare(text.as_bytes(), 0, |here| {

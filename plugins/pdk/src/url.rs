@@ -70,14 +70,14 @@ fn is_plain(byte: u8) -> bool {
 }
 
 fn all_plain(bytes: &[u8]) -> bool {
-    let is_odd = |here: Lanes| {
+    let is_not_plain = |here: Lanes| {
         let letters = here.with_bits(0x20).in_range(b'a', 26);
         // &'()*+,-./0123456789:; and ?@
         let middle = here.in_range(b'&', b'<' - b'&').or(here.in_range(b'?', 2));
         let others = here.is(b'!').or(here.is(b'$')).or(here.is(b'='));
         letters.or(middle).or(others).or(here.is(b'_')).or(here.is(b'~')).not()
     };
-    scan::find(bytes, 0, is_odd).is_none()
+    scan::find(bytes, 0, is_not_plain).is_none()
 }
 
 fn is_escape(bytes: &[u8], at: usize) -> bool {
@@ -113,13 +113,13 @@ fn is_authority(authority: &str) -> bool {
 
 /// Whether a name that is no longer than a label may be is labels with a dot between them.
 fn is_short_name(name: &[u8]) -> bool {
-    let is_odd = |here: Lanes| {
+    let is_not_allowed = |here: Lanes| {
         let letters = here.with_bits(0x20).in_range(b'a', 26);
         let digits = here.in_range(b'0', 10);
         letters.or(digits).or(here.in_range(b'-', 2)).or(here.is(b'_')).not()
     };
     let dots = matches!(name, [] | [b'.', ..] | [.., b'.']);
-    !dots && scan::find_or_twice(name, 0, is_odd, b'.').is_none()
+    !dots && scan::find_or_twice(name, 0, is_not_allowed, b'.').is_none()
 }
 
 #[cfg(test)]
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn what_a_browser_would_encode_is_encoded() {
-        for (given, encoded) in [
+        for (url, encoded) in [
             ("https://doi.org/10.1/a<b>c", "https://doi.org/10.1/a%3Cb%3Ec"),
             ("https://doi.org/10.1/a%b", "https://doi.org/10.1/a%25b"),
             ("https://doi.org/10.1/a%3Cb", "https://doi.org/10.1/a%3Cb"),
@@ -169,7 +169,7 @@ mod tests {
             ("https://example.org/a#b#c", "https://example.org/a#b%23c"),
             ("https://example.org/[a]|\"b\"", "https://example.org/%5Ba%5D%7C%22b%22"),
         ] {
-            assert_eq!(well_formed(given).as_deref(), Some(encoded));
+            assert_eq!(well_formed(url).as_deref(), Some(encoded));
         }
     }
 

@@ -156,7 +156,7 @@ impl<'d> XmlReader<'d> {
     /// The value of the attribute `name` (as written, prefix included) of the element just stepped
     /// into, its entities decoded and its whitespace collapsed; `None` when it is absent or blank.
     pub fn attribute(&self, name: &str) -> Option<Cow<'d, str>> {
-        let same = |other: &str| scan::same(other.as_bytes(), name.as_bytes());
+        let same = |candidate: &str| scan::same(candidate.as_bytes(), name.as_bytes());
         let found = self.attributes.iter().find(|attribute| same(attribute.name))?;
         if found.plain {
             return Some(Cow::Borrowed(found.raw));
@@ -176,8 +176,8 @@ impl<'d> XmlReader<'d> {
         if self.closes() {
             return Ok(());
         }
-        let outside = self.open.len().saturating_sub(1);
-        while self.open.len() > outside {
+        let outer_depth = self.open.len().saturating_sub(1);
+        while self.open.len() > outer_depth {
             if let Node::Eof = self.next()? {
                 return Err(self.truncated());
             }
@@ -209,7 +209,7 @@ impl<'d> XmlReader<'d> {
     /// [`text`](Self::text) of an element that holds more than one piece.
     #[inline(never)]
     fn flowing_text(&mut self) -> Result<Option<Cow<'d, str>>, Error> {
-        let outside = self.open.len().saturating_sub(1);
+        let outer_depth = self.open.len().saturating_sub(1);
         let mut node = self.next()?;
         let mut flow = Flow::default();
         loop {
@@ -217,7 +217,7 @@ impl<'d> XmlReader<'d> {
                 Node::Text(text) => flow.push(text),
                 Node::Reference(name, character) => flow.reference(name, character),
                 Node::Start(element) => flow.open(element.local),
-                Node::End if self.open.len() == outside => {
+                Node::End if self.open.len() == outer_depth => {
                     return Ok(flow.finish().map(Cow::Owned));
                 }
                 Node::End => flow.close(),
@@ -239,11 +239,11 @@ impl<'d> XmlReader<'d> {
         &mut self,
         mut leaf: impl FnMut(&'d str, &'d str, Cow<'d, str>),
     ) -> Result<(), Error> {
-        let outside = self.open.len().saturating_sub(1);
+        let outer_depth = self.open.len().saturating_sub(1);
         let mut flow = Flow::default();
         // Only text followed the innermost start tag.
         let mut is_leaf = true;
-        while self.open.len() > outside {
+        while self.open.len() > outer_depth {
             let names = (self.around(1), self.around(0));
             match self.next()? {
                 Node::Start(_) => {

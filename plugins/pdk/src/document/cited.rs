@@ -29,7 +29,7 @@ fn behind<'t>(text: &'t str, word: &str) -> Option<&'t str> {
 
 /// A word up to the space behind it, without punctuation that belongs to the sentence.
 fn word(text: &str) -> &str {
-    let end = text.find(|one: char| one.is_whitespace() || "\"<>“”‘’".contains(one));
+    let end = text.find(|c: char| c.is_whitespace() || "\"<>“”‘’".contains(c));
     let mut word = &text[..end.unwrap_or(text.len())];
     loop {
         let closing = |open: char, close: char| {
@@ -56,7 +56,7 @@ fn doi(text: &str) -> Option<String> {
         let registrant = found.split_once('/').map(|(registrant, _)| &registrant[3..]);
         let good = registrant.is_some_and(|registrant| {
             registrant.len() >= 4
-                && registrant.bytes().all(|one| one.is_ascii_digit() || one == b'.')
+                && registrant.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
         });
         if let Some(doi) = Doi::parse(found).ok().filter(|_| apart && good) {
             return Some(doi.as_str().to_owned());
@@ -105,21 +105,21 @@ fn year(text: &str) -> Option<String> {
         let plausible = digits == 4 && matches!(&found[..2], "16" | "17" | "18" | "19" | "20");
         let before = text[..start].chars().next_back();
         let after = text[end..].chars().next();
-        let inside = |one: Option<char>| {
-            one.is_some_and(|one| one.is_alphanumeric() || "/.-–_:".contains(one))
+        let inside = |neighbor: Option<char>| {
+            neighbor.is_some_and(|c| c.is_alphanumeric() || "/.-–_:".contains(c))
         };
         if !plausible {
             continue;
         }
-        let letter = text[end..].strip_prefix(|one: char| one.is_ascii_lowercase());
-        let closes = |rest: &str| rest.starts_with([')', ',']);
+        let letter = text[end..].strip_prefix(|letter: char| letter.is_ascii_lowercase());
+        let closes = |text: &str| text.starts_with([')', ',']);
         if before == Some('(') && (closes(&text[end..]) || letter.is_some_and(closes)) {
             return Some(found.to_owned());
         }
         let ends_sentence =
             after == Some('.') && !text[end + 1..].starts_with(char::is_alphanumeric);
         if !inside(before) && (ends_sentence || !inside(after)) {
-            several |= only.is_some_and(|other| other != found);
+            several |= only.is_some_and(|year| year != found);
             only = Some(found);
         }
     }
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reference_says_its_identifiers_and_year() {
+    fn a_reference_states_its_identifiers_and_year() {
         let text = "A. Author (2019a). Title of 1905. Journal 1, 1900-1910. \
             https://doi.org/10.5555/abc(1)x. arXiv:1901.00001v2 [cs.CL]. PMID: 123456.";
         let found = Reference::of_text(text);

@@ -21,16 +21,16 @@ fn plain(table: &Block) -> Plain<'_> {
         .map(|row| row.iter().map(|cell| Cow::Borrowed(cell.as_str())).collect())
         .collect();
     let header_rows = usize::try_from(table.header_rows).unwrap_or(0).min(rows.len());
-    let place = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let to_usize = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     for span in &table.spans {
-        let (row, column) = (place(span.row), place(span.column));
+        let (row, column) = (to_usize(span.row), to_usize(span.column));
         let Some(text) = rows.get(row).and_then(|cells| cells.get(column)).cloned() else {
             continue;
         };
         let in_header = row < header_rows;
-        let columns = if in_header { place(span.columns) } else { 1 };
+        let columns = if in_header { to_usize(span.columns) } else { 1 };
         let last = if in_header { header_rows } else { rows.len() };
-        for cells in rows[..last].iter_mut().skip(row).take(place(span.rows)) {
+        for cells in rows[..last].iter_mut().skip(row).take(to_usize(span.rows)) {
             for cell in cells.iter_mut().skip(column).take(columns) {
                 if cell.is_empty() {
                     *cell = text.clone();

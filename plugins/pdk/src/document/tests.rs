@@ -143,9 +143,9 @@ proptest! {
 }
 
 /// Compares names and requiredness of members with the contract's, definition by definition.
-fn compare(place: &str, ours: &Value, contract: &Value, roots: (&Value, &Value), depth: u32) {
+fn compare(path: &str, ours: &Value, contract: &Value, roots: (&Value, &Value), depth: u32) {
     fn resolve<'v>(schema: &'v Value, root: &'v Value) -> &'v Value {
-        let target = schema["$ref"].as_str().and_then(|one| root.pointer(one.strip_prefix('#')?));
+        let target = schema["$ref"].as_str().and_then(|uri| root.pointer(uri.strip_prefix('#')?));
         target.unwrap_or(schema)
     }
     if depth == 0 {
@@ -160,20 +160,20 @@ fn compare(place: &str, ours: &Value, contract: &Value, roots: (&Value, &Value),
         names.sort();
         names
     };
-    assert_eq!(sorted(ours), sorted(contract), "{place}");
+    assert_eq!(sorted(ours), sorted(contract), "{path}");
     let required = |schema: &Value| {
         let mut names: Vec<String> =
             serde_json::from_value(schema["required"].clone()).unwrap_or_default();
         names.sort();
         names
     };
-    assert_eq!(required(ours), required(contract), "{place}");
+    assert_eq!(required(ours), required(contract), "{path}");
     for name in sorted(ours) {
-        let (one, other) = (&ours["properties"][&name], &contract["properties"][&name]);
-        compare(&format!("{place}/{name}"), one, other, roots, depth - 1);
+        let (member, expected) = (&ours["properties"][&name], &contract["properties"][&name]);
+        compare(&format!("{path}/{name}"), member, expected, roots, depth - 1);
     }
     if ours["items"].is_object() {
-        compare(&format!("{place}[]"), &ours["items"], &contract["items"], roots, depth - 1);
+        compare(&format!("{path}[]"), &ours["items"], &contract["items"], roots, depth - 1);
     }
 }
 
@@ -296,7 +296,7 @@ fn code_quotes_equations_and_figures_have_their_forms() {
 }
 
 #[test]
-fn references_stand_below_their_own_heading_or_one_at_the_end() {
+fn references_come_below_their_own_heading_or_one_at_the_end() {
     let mut document = Document {
         references: vec![Reference {
             label: Some("1.".to_owned()),

@@ -224,8 +224,8 @@ fn count(comment: &Comment) -> u64 {
 pub fn pruned<'t>(json: &'t str, deepest: usize, key: &str) -> (Cow<'t, str>, usize) {
     let mut out = String::new();
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
-    // Where what is kept begins, and where a list that is left out began.
-    let (mut kept, mut cut): (usize, Option<usize>) = (0, None);
+    // The start of the text not yet copied, and the depth of the list that is left out.
+    let (mut start, mut cut): (usize, Option<usize>) = (0, None);
     let mut left_out = 0;
     for (at, byte) in json.bytes().enumerate() {
         match byte {
@@ -235,15 +235,15 @@ pub fn pruned<'t>(json: &'t str, deepest: usize, key: &str) -> (Cow<'t, str>, us
             b'{' | b'[' if !quoted => {
                 depth += 1;
                 if byte == b'[' && depth > deepest && cut.is_none() {
-                    out.push_str(&json[kept..=at]);
+                    out.push_str(&json[start..=at]);
                     cut = Some(depth);
-                    kept = at + 1;
+                    start = at + 1;
                 }
             }
             b'}' | b']' if !quoted => {
                 if cut == Some(depth) {
-                    left_out += json[kept..at].matches(key).count();
-                    kept = at;
+                    left_out += json[start..at].matches(key).count();
+                    start = at;
                     cut = None;
                 }
                 depth = depth.saturating_sub(1);
@@ -251,10 +251,10 @@ pub fn pruned<'t>(json: &'t str, deepest: usize, key: &str) -> (Cow<'t, str>, us
             _ => {}
         }
     }
-    if kept == 0 {
+    if start == 0 {
         return (Cow::Borrowed(json), 0);
     }
-    out.push_str(if cut.is_some() { "" } else { &json[kept..] });
+    out.push_str(if cut.is_some() { "" } else { &json[start..] });
     (Cow::Owned(out), left_out)
 }
 

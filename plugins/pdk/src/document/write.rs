@@ -20,12 +20,12 @@ impl Document {
         identifiers.optional("pmcid", self.identifiers.pmcid.as_deref());
         identifiers.some_strings("isbn", &self.identifiers.isbn);
         identifiers.end();
-        object.some_objects("metadata", &self.metadata, |one, item| {
-            item.string("name", &one.name);
-            item.optional("type", one.kind.as_deref());
-            item.string("value", &one.value);
-            item.optional("language", one.language.as_deref());
-            item.string("from", &one.from);
+        object.some_objects("metadata", &self.metadata, |property, item| {
+            item.string("name", &property.name);
+            item.optional("type", property.kind.as_deref());
+            item.string("value", &property.value);
+            item.optional("language", property.language.as_deref());
+            item.string("from", &property.from);
         });
         object.optional("abstract", self.summary.as_deref());
         object.some_objects("abstracts", &self.abstracts, summary);
@@ -35,10 +35,10 @@ impl Document {
             object.number("pages", pages);
         }
         object.some_strings("page_labels", &self.page_labels);
-        object.some_objects("outline", &self.outline, |one, item| {
-            item.string("title", &one.title);
-            item.number("level", u64::from(one.level));
-            if let Some(page) = one.page {
+        object.some_objects("outline", &self.outline, |heading, item| {
+            item.string("title", &heading.title);
+            item.number("level", u64::from(heading.level));
+            if let Some(page) = heading.page {
                 item.number("page", page);
             }
         });
@@ -87,31 +87,31 @@ fn section(section: &Section, item: &mut Object<'_>) {
     item.objects("blocks", &section.blocks, block);
 }
 
-fn block(one: &Block, item: &mut Object<'_>) {
-    item.string("kind", one.kind.as_str());
-    item.optional("role", one.role.as_deref());
-    item.optional("label", one.label.as_deref());
-    item.optional("text", one.text.as_deref());
-    item.optional("caption", one.caption.as_deref());
-    item.optional("tex", one.tex.as_deref());
-    item.optional("href", one.href.as_deref());
-    if one.ordered {
+fn block(block: &Block, item: &mut Object<'_>) {
+    item.string("kind", block.kind.as_str());
+    item.optional("role", block.role.as_deref());
+    item.optional("label", block.label.as_deref());
+    item.optional("text", block.text.as_deref());
+    item.optional("caption", block.caption.as_deref());
+    item.optional("tex", block.tex.as_deref());
+    item.optional("href", block.href.as_deref());
+    if block.ordered {
         item.boolean("ordered", true);
     }
-    item.some_objects("items", &one.items, entry);
-    if !one.rows.is_empty() {
-        rows(&one.rows, item.array("rows"));
+    item.some_objects("items", &block.items, entry);
+    if !block.rows.is_empty() {
+        rows(&block.rows, item.array("rows"));
     }
-    if one.header_rows > 0 {
-        item.number("header_rows", one.header_rows);
+    if block.header_rows > 0 {
+        item.number("header_rows", block.header_rows);
     }
-    item.some_objects("spans", &one.spans, |span, item| {
+    item.some_objects("spans", &block.spans, |span, item| {
         item.number("row", span.row);
         item.number("column", span.column);
         item.number("rows", span.rows);
         item.number("columns", span.columns);
     });
-    item.some_objects("blocks", &one.blocks, block);
+    item.some_objects("blocks", &block.blocks, self::block);
 }
 
 fn rows(rows: &[Vec<String>], mut array: Array<'_>) {
@@ -129,23 +129,23 @@ fn entry(entry: &Item, item: &mut Object<'_>) {
     item.some_objects("blocks", &entry.blocks, block);
 }
 
-fn reference(one: &Reference, item: &mut Object<'_>) {
-    item.optional("id", one.id.as_deref());
-    item.optional("label", one.label.as_deref());
-    item.string("text", &one.text);
-    item.optional("kind", one.kind.as_deref());
-    item.optional("doi", one.doi.as_deref());
-    item.optional("pmid", one.pmid.as_deref());
-    item.optional("pmcid", one.pmcid.as_deref());
-    item.optional("arxiv", one.arxiv.as_deref());
-    item.optional("isbn", one.isbn.as_deref());
-    item.optional("url", one.url.as_deref());
-    item.optional("title", one.title.as_deref());
-    item.some_strings("authors", &one.authors);
-    item.optional("year", one.year.as_deref());
-    item.optional("container_title", one.container_title.as_deref());
-    item.optional("volume", one.volume.as_deref());
-    item.optional("issue", one.issue.as_deref());
-    item.optional("pages", one.pages.as_deref());
-    item.optional("publisher", one.publisher.as_deref());
+fn reference(reference: &Reference, item: &mut Object<'_>) {
+    item.optional("id", reference.id.as_deref());
+    item.optional("label", reference.label.as_deref());
+    item.string("text", &reference.text);
+    item.optional("kind", reference.kind.as_deref());
+    item.optional("doi", reference.doi.as_deref());
+    item.optional("pmid", reference.pmid.as_deref());
+    item.optional("pmcid", reference.pmcid.as_deref());
+    item.optional("arxiv", reference.arxiv.as_deref());
+    item.optional("isbn", reference.isbn.as_deref());
+    item.optional("url", reference.url.as_deref());
+    item.optional("title", reference.title.as_deref());
+    item.some_strings("authors", &reference.authors);
+    item.optional("year", reference.year.as_deref());
+    item.optional("container_title", reference.container_title.as_deref());
+    item.optional("volume", reference.volume.as_deref());
+    item.optional("issue", reference.issue.as_deref());
+    item.optional("pages", reference.pages.as_deref());
+    item.optional("publisher", reference.publisher.as_deref());
 }

@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn what_people_paste_becomes_canonical() {
-        for (given, canonical) in [
+        for (text, canonical) in [
             ("2301.00001", "2301.00001"),
             (" 2301.00001v2 ", "2301.00001v2"),
             ("arXiv:0704.0001", "0704.0001"),
@@ -162,7 +162,7 @@ mod tests {
             ("10.48550/arXiv.2301.00001", "2301.00001"),
             ("https://doi.org/10.48550/arxiv.hep-ex/0307015", "hep-ex/0307015"),
         ] {
-            assert_eq!(ArxivId::parse(given).map(|id| id.to_string()), Ok(canonical.to_owned()));
+            assert_eq!(ArxivId::parse(text).map(|id| id.to_string()), Ok(canonical.to_owned()));
         }
     }
 

@@ -35,7 +35,7 @@ impl Doi {
             percent::decode(path).into_owned()
         } else {
             let prefixes = ["doi:", "info:doi/", "urn:doi:"];
-            let bare = prefixes.iter().find_map(|one| strip_ignoring_case(trimmed, one));
+            let bare = prefixes.iter().find_map(|prefix| strip_ignoring_case(trimmed, prefix));
             bare.unwrap_or(trimmed).trim().to_owned()
         };
         let (prefix, suffix) = bare.split_once('/').ok_or_else(problem)?;
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn what_people_paste_becomes_the_bare_doi() {
-        for (given, bare) in [
+        for (text, bare) in [
             ("10.1000/182", "10.1000/182"),
             ("doi:10.1000/182", "10.1000/182"),
             ("DOI: 10.1000/182 ", "10.1000/182"),
@@ -147,18 +147,18 @@ mod tests {
             ("https://hdl.handle.net/10.1000/182", "10.1000/182"),
             ("10.1000.10/123/456", "10.1000.10/123/456"),
         ] {
-            assert_eq!(Doi::parse(given).unwrap().as_str(), bare);
+            assert_eq!(Doi::parse(text).unwrap().as_str(), bare);
         }
     }
 
     #[test]
     fn case_does_not_count_but_is_kept() {
-        let given = Doi::parse("10.1103/PhysRevD.61.084004").unwrap();
-        let other = Doi::parse("10.1103/physrevd.61.084004").unwrap();
-        assert_eq!(given, other);
-        assert_eq!(given.cmp(&other), Ordering::Equal);
-        assert_eq!(given.to_string(), "10.1103/PhysRevD.61.084004");
-        assert_eq!(given.folded(), "10.1103/physrevd.61.084004");
+        let doi = Doi::parse("10.1103/PhysRevD.61.084004").unwrap();
+        let lower = Doi::parse("10.1103/physrevd.61.084004").unwrap();
+        assert_eq!(doi, lower);
+        assert_eq!(doi.cmp(&lower), Ordering::Equal);
+        assert_eq!(doi.to_string(), "10.1103/PhysRevD.61.084004");
+        assert_eq!(doi.folded(), "10.1103/physrevd.61.084004");
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl fmt::Display for Isbn {
 
 /// The sum of the digits, each times its weight; an `X` counts as 10.
 fn sum(digits: &str, weight: impl Fn(u32) -> u32) -> u32 {
-    (0..).zip(digits.chars()).map(|(at, one)| weight(at) * one.to_digit(10).unwrap_or(10)).sum()
+    (0..).zip(digits.chars()).map(|(at, digit)| weight(at) * digit.to_digit(10).unwrap_or(10)).sum()
 }
 
 #[cfg(test)]
@@ -89,13 +89,13 @@ mod tests {
             "isbn-13: 978–0–306–40615–7",
         ] {
             assert_eq!(
-                Isbn::parse(text).map(|one| one.to_string()).as_deref(),
+                Isbn::parse(text).map(|isbn| isbn.to_string()).as_deref(),
                 Ok("9780306406157"),
                 "{text}"
             );
         }
         assert_eq!(
-            Isbn::parse("043942089X").map(|one| one.to_string()).as_deref(),
+            Isbn::parse("043942089X").map(|isbn| isbn.to_string()).as_deref(),
             Ok("9780439420891")
         );
     }

@@ -276,7 +276,7 @@ impl<'d> Reader<'d> {
 
     fn word(&mut self, word: &'static str) -> Result<(), Flaw> {
         let rest = &self.text.as_bytes()[self.at..];
-        let same = rest.iter().zip(word.as_bytes()).take_while(|(one, other)| one == other).count();
+        let same = rest.iter().zip(word.as_bytes()).take_while(|(a, b)| a == b).count();
         if same < word.len() {
             return Err(self.flaw_at(self.at + same, "expected value"));
         }

@@ -5,7 +5,7 @@ use crate::id::Doi;
 
 /// The canonical spelling of a kind of correction.
 pub fn plain(ref_type: &str) -> String {
-    ref_type.chars().filter(|one| !one.is_whitespace()).collect::<String>().to_ascii_lowercase()
+    ref_type.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_lowercase()
 }
 
 /// The record's term for a kind of correction, and whether the article is the notice.
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_says_which_side_is_the_notice() {
+    fn a_kind_states_which_side_is_the_notice() {
         assert_eq!(meaning("RetractionOf"), Some(("retraction", true)));
         assert_eq!(meaning("Retraction in"), Some(("retraction", false)));
         assert_eq!(meaning("Comment on"), None);

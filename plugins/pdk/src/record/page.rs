@@ -66,8 +66,8 @@ mod tests {
     #[test]
     fn both_writers_agree() {
         let work = Work { kind: "article".into(), source: "test".into(), ..Work::default() };
-        let one = OneWork { work: work.clone() };
-        assert_eq!(one.to_json(0), serde_json::to_string(&one).unwrap());
+        let single = OneWork { work: work.clone() };
+        assert_eq!(single.to_json(0), serde_json::to_string(&single).unwrap());
         let page =
             Page { total_results: Some(7), next_cursor: Some("next".into()), works: vec![work] };
         for page in [page, Page::default()] {

@@ -160,7 +160,7 @@ mod here {
     }
 }
 
-/// All bits set at the places of the bits in `which`.
+/// All bits set at the positions of the bits in `which`.
 #[inline(always)]
 fn table(which: u16) -> [u8; WIDTH] {
     std::array::from_fn(|at| if which >> at & 1 == 1 { 0xFF } else { 0 })

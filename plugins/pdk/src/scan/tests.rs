@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_first_marked_byte_is_found_wherever_it_stands() {
+fn the_first_marked_byte_is_found_at_any_position() {
     for length in 0..70 {
         for at in 0..length {
             let mut bytes = vec![b'a'; length];
@@ -17,7 +17,7 @@ fn the_first_marked_byte_is_found_wherever_it_stands() {
 }
 
 #[test]
-fn the_second_of_a_pair_is_found_wherever_it_stands() {
+fn the_second_of_a_pair_is_found_at_any_position() {
     for length in 2..70 {
         for at in 1..length {
             let mut bytes = vec![b'a'; length];
@@ -35,7 +35,7 @@ fn the_second_of_a_pair_is_found_wherever_it_stands() {
 }
 
 #[test]
-fn what_stands_before_a_near_end_is_noticed_and_what_stands_behind_it_is_not() {
+fn marks_before_a_near_end_are_noticed_and_marks_behind_it_are_not() {
     let found = |bytes: &[u8]| find_soon(bytes, |here| here.is(b'<'), |here| here.is(b'\n'), b' ');
     assert_eq!(found(b"aaaaaaaaaaaaaaa<a<"), Some((15, true)));
     assert_eq!(found(b"aaaaaaaaaaaaaaaa<"), None, "less than sixteen more");
@@ -97,13 +97,13 @@ fn single_spaces_are_no_pair_and_what_is_marked_is_found_among_them() {
 #[test]
 fn pieces_are_the_same_when_every_byte_is() {
     for length in 0..50_u8 {
-        let one: Vec<u8> = (0..length).collect();
-        assert!(same(&one, &one.clone()));
-        assert!(!same(&one, &[&one[..], b"x"].concat()));
-        for at in 0..one.len() {
-            let mut other = one.clone();
-            other[at] ^= 0x80;
-            assert!(!same(&one, &other), "{length} {at}");
+        let piece: Vec<u8> = (0..length).collect();
+        assert!(same(&piece, &piece.clone()));
+        assert!(!same(&piece, &[&piece[..], b"x"].concat()));
+        for at in 0..piece.len() {
+            let mut changed = piece.clone();
+            changed[at] ^= 0x80;
+            assert!(!same(&piece, &changed), "{length} {at}");
         }
     }
 }

@@ -161,7 +161,7 @@ mod tests {
         let all: Vec<Vec<u8>> = (1..200).map(damaged).collect();
         assert_eq!(all, (1..200).map(damaged).collect::<Vec<_>>());
         let whole: Vec<u8> = (0..=255).collect();
-        assert!(all.iter().filter(|one| **one != whole).count() > 150);
+        assert!(all.iter().filter(|document| **document != whole).count() > 150);
         let mut empty = Vec::new();
         (1..50).for_each(|seed| damage_bytes(&mut empty, &[], &mut Numbers::new(seed)));
     }

@@ -69,9 +69,9 @@ impl Case {
     ///
     /// When `case.json` is no JSON.
     pub fn options(&self) -> String {
-        let told = self.read("case.json").unwrap_or_else(|| "{}".to_owned());
-        let told: Value = serde_json::from_str(&told).expect("case.json is JSON");
-        told.get("options").map_or_else(|| "{}".to_owned(), Value::to_string)
+        let case = self.read("case.json").unwrap_or_else(|| "{}".to_owned());
+        let case: Value = serde_json::from_str(&case).expect("case.json is JSON");
+        case.get("options").map_or_else(|| "{}".to_owned(), Value::to_string)
     }
 
     /// Its format, if it names one.

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stand_in_order_for_the_binary_search() {
+    fn names_are_sorted_for_the_binary_search() {
         assert!(NAMED.windows(2).all(|pair| pair[0].0 < pair[1].0));
     }
 

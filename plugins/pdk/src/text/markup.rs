@@ -93,7 +93,7 @@ impl<'t> Reader<'t> {
         self.flow.into_text()
     }
 
-    /// Reads the entity at `at`; returns the place behind it.
+    /// Reads the entity at `at`; returns the offset behind it.
     fn entity(&mut self, at: usize) -> Option<usize> {
         if self.again {
             return None;
@@ -105,7 +105,7 @@ impl<'t> Reader<'t> {
         Some(at + length + 1)
     }
 
-    /// Reads the tag, comment, section or instruction at `at`; returns the place behind it.
+    /// Reads the tag, comment, section or instruction at `at`; returns the offset behind it.
     fn bracket(&mut self, at: usize) -> Option<usize> {
         let rest = &self.text[at..];
         let special = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
@@ -196,10 +196,10 @@ fn tag(text: &str, at: usize) -> Option<Tag<'_>> {
     }
 }
 
-/// The place behind the attribute at `at`: a name, an equals sign and a value.
+/// The offset behind the attribute at `at`: a name, an equals sign and a value.
 fn attribute(bytes: &[u8], at: usize) -> Option<usize> {
-    let skip = |from: usize, wanted: fn(&u8) -> bool| {
-        Some(from + bytes.get(from..)?.iter().take_while(|byte| wanted(byte)).count())
+    let skip = |from: usize, predicate: fn(&u8) -> bool| {
+        Some(from + bytes.get(from..)?.iter().take_while(|byte| predicate(byte)).count())
     };
     let name_end = skip(at, |byte| byte.is_ascii_alphanumeric() || b"-_:.".contains(byte))?;
     let equals = skip(name_end, u8::is_ascii_whitespace)?;
@@ -219,7 +219,7 @@ fn attribute(bytes: &[u8], at: usize) -> Option<usize> {
 /// The name at `at`, perhaps with a prefix.
 fn name_at(text: &str, at: usize) -> Option<&str> {
     let bytes = &text.as_bytes()[..text.len().min(at + LONGEST_TAG)];
-    let part = |from: usize| {
+    let name_end = |from: usize| {
         let rest = bytes.get(from..)?;
         if !rest.first()?.is_ascii_alphabetic() {
             return None;
@@ -227,9 +227,9 @@ fn name_at(text: &str, at: usize) -> Option<&str> {
         let is_in_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
         Some(from + rest.iter().take_while(is_in_name).count())
     };
-    let mut end = part(at)?;
+    let mut end = name_end(at)?;
     if bytes.get(end) == Some(&b':') {
-        end = part(end + 1)?;
+        end = name_end(end + 1)?;
     }
     text.get(at..end)
 }

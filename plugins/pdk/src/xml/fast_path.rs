@@ -83,8 +83,8 @@ impl<'d> Tokens<'d> {
             return None;
         };
         let ends_value = |here: Lanes| here.is(quote).or(here.is(b'<'));
-        let odd = |here: Lanes| may_be_whitespace(here).or(here.is(b'&'));
-        let (value_length, plain) = scan::find_soon(value, ends_value, odd, b' ')?;
+        let not_plain = |here: Lanes| may_be_whitespace(here).or(here.is(b'&'));
+        let (value_length, plain) = scan::find_soon(value, ends_value, not_plain, b' ')?;
         if *value.get(value_length)? != quote {
             return None;
         }

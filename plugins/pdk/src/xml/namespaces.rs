@@ -71,7 +71,7 @@ impl<'d> Namespaces<'d> {
 
     fn find(&self, prefix: &str) -> Option<Option<usize>> {
         let mut newest_first = self.bindings.iter().rev();
-        let same = |other: &str| scan::same(other.as_bytes(), prefix.as_bytes());
+        let same = |candidate: &str| scan::same(candidate.as_bytes(), prefix.as_bytes());
         newest_first.find(|binding| same(binding.prefix)).map(|binding| binding.namespace)
     }
 }

@@ -356,7 +356,7 @@ impl<'d> Tokens<'d> {
         self.piece(from, from + length)
     }
 
-    /// The part of the document between two places that are next to ASCII characters each, or at its
+    /// The part of the document between two offsets, each next to an ASCII character or at its
     /// end.
     #[inline]
     #[allow(unsafe_code)]

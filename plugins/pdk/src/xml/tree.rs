@@ -194,7 +194,7 @@ impl<'d> Tree<'d> {
         Some(text::decode_entities(&raw.replace(['\t', '\n', '\r'], " ")).into_owned())
     }
 
-    fn raw(&self, node: Node, wanted: impl Fn(&'d str) -> bool) -> Option<&'d str> {
+    fn raw(&self, node: Node, named: impl Fn(&'d str) -> bool) -> Option<&'d str> {
         let from = self.entry(node).attributes as usize;
         if !matches!(self.entry(node).piece, Piece::Element(_)) {
             return None;
@@ -202,11 +202,11 @@ impl<'d> Tree<'d> {
         let next = self.entries.get(node.0 as usize + 1);
         let to = next.map_or(self.attributes.len(), |next| next.attributes as usize);
         let mut found = self.attributes[from..to].iter();
-        found.find(|one| wanted(one.name) && !one.name.starts_with("xmlns")).map(|one| one.raw)
+        found.find(|attr| named(attr.name) && !attr.name.starts_with("xmlns")).map(|attr| attr.raw)
     }
 
-    fn value(&self, node: Node, wanted: impl Fn(&'d str) -> bool) -> Option<Cow<'d, str>> {
-        match text::decode_entities(self.raw(node, wanted)?) {
+    fn value(&self, node: Node, named: impl Fn(&'d str) -> bool) -> Option<Cow<'d, str>> {
+        match text::decode_entities(self.raw(node, named)?) {
             Cow::Borrowed(value) => text::present(value),
             Cow::Owned(value) => text::present(&value).map(|value| Cow::Owned(value.into_owned())),
         }
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attribute_with_a_prefix_is_told_from_one_without() {
+    fn an_attribute_with_a_prefix_is_distinct_from_one_without() {
         let tree = Tree::read("<a id='1' r:id='2'/>", "a document").unwrap();
         assert_eq!(tree.attribute(tree.root(), "id").as_deref(), Some("1"));
         assert_eq!(tree.prefixed_attribute(tree.root(), "id").as_deref(), Some("2"));

@@ -60,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn peek_stands_where_the_plain_reader_stands(text in joined(SPACE)) {
+    fn peek_stops_where_the_plain_reader_stops(text in joined(SPACE)) {
         let (mut fast, mut plain) = (reader(&text), reader(&text));
         prop_assert_eq!(fast.peek(), plain.behind_whitespace());
         prop_assert_eq!(fast.at, plain.at);

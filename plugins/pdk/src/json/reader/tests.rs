@@ -11,20 +11,20 @@ fn has_half(text: &str) -> bool {
 
 /// Whether two values are equal, except for the last bits of a fraction, which `serde_json` may
 /// round.
-fn alike(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) if one.is_f64() && other.is_f64() => {
+fn alike(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) if left.is_f64() && right.is_f64() => {
             let bits = |number: &serde_json::Number| number.as_f64().unwrap().to_bits();
-            bits(one).abs_diff(bits(other)) <= 8
+            bits(left).abs_diff(bits(right)) <= 8
         }
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other))
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(a, b)| alike(a, b))
         }
-        (Value::Object(one), Value::Object(other)) => {
-            let has = |(key, value)| other.get(key).is_some_and(|other| alike(value, other));
-            one.len() == other.len() && one.iter().all(has)
+        (Value::Object(left), Value::Object(right)) => {
+            let has = |(key, value)| right.get(key).is_some_and(|right| alike(value, right));
+            left.len() == right.len() && left.iter().all(has)
         }
-        _ => one == other,
+        _ => left == right,
     }
 }
 
@@ -102,7 +102,7 @@ fn what_is_no_json_is_refused_where_it_stops_being_json() {
 
 #[test]
 fn half_a_character_is_replaced_and_costs_nothing_else() {
-    for (given, expected) in [
+    for (input, expected) in [
         (r#""\ud83d\udc18""#, "\u{1F418}"),
         (r#""\uD83D x""#, "\u{FFFD} x"),
         (r#""\udc18\ud83d""#, "\u{FFFD}\u{FFFD}"),
@@ -112,8 +112,8 @@ fn half_a_character_is_replaced_and_costs_nothing_else() {
         (r#""\\ud83d""#, "\\ud83d"),
         (r#""\\\ud83d""#, "\\\u{FFFD}"),
     ] {
-        assert_eq!(from_str::<String>(given).unwrap(), expected, "{given}");
-        assert!(from_str::<IgnoredAny>(given).is_ok());
+        assert_eq!(from_str::<String>(input).unwrap(), expected, "{input}");
+        assert!(from_str::<IgnoredAny>(input).is_ok());
     }
     for broken in [r#""\ud83d\u12""#, r#""\ud83d\x""#, r#""\ud8"#, r#""\ud83d\udc1"#] {
         assert!(from_str::<String>(broken).is_err(), "{broken}");
@@ -185,11 +185,11 @@ proptest! {
         at in any::<prop::sample::Index>(),
         cut in 0_usize..4,
     ) {
-        let places: Vec<usize> =
+        let boundaries: Vec<usize> =
             text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-        let start = at.index(places.len());
-        let end = (start + cut).min(places.len() - 1);
-        let damaged = format!("{}{piece}{}", &text[..places[start]], &text[places[end]..]);
+        let start = at.index(boundaries.len());
+        let end = (start + cut).min(boundaries.len() - 1);
+        let damaged = format!("{}{piece}{}", &text[..boundaries[start]], &text[boundaries[end]..]);
         require_same(&damaged);
     }
 

@@ -16,7 +16,7 @@ fn plain_text_is_borrowed() {
 
 #[test]
 fn faces_flow_into_the_text() {
-    for (given, expected) in [
+    for (markup, expected) in [
         ("On <i>Felis catus</i> at rest", "On Felis catus at rest"),
         ("A<B>b</B>c <SCP>d</SCP>", "Abc d"),
         ("H<sub>2</sub>O and 10<sup>12</sup>", "H₂O and 10¹²"),
@@ -27,7 +27,7 @@ fn faces_flow_into_the_text() {
         ("<!-- no -->yes<?no?>", "yes"),
         ("<etal>et al</etal>.", "et al."),
     ] {
-        assert_eq!(seen(given), expected, "{given}");
+        assert_eq!(seen(markup), expected, "{markup}");
     }
 }
 
@@ -63,10 +63,10 @@ fn tags_that_nobody_closed_or_opened_vanish_without_harm() {
 
 #[test]
 fn sections_of_an_abstract_keep_their_headings_apart() {
-    let given = "<jats:title>Abstract</jats:title>\n <jats:sec>\n<jats:title>Aim</jats:title>\n\
+    let markup = "<jats:title>Abstract</jats:title>\n <jats:sec>\n<jats:title>Aim</jats:title>\n\
                  <jats:p>To read.</jats:p></jats:sec><jats:sec><jats:title>Is it so?</jats:title>\
                  <jats:p>It is.</jats:p><jats:p>Mostly.</jats:p></jats:sec>";
-    assert_eq!(seen(given), "Abstract: Aim: To read. Is it so? It is. Mostly.");
+    assert_eq!(seen(markup), "Abstract: Aim: To read. Is it so? It is. Mostly.");
     assert_eq!(seen("<title>Alone</title>"), "Alone");
 }
 
@@ -122,7 +122,7 @@ fn a_formula_in_two_forms_is_read_once() {
 
 #[test]
 fn what_upstream_escaped_twice_is_read_once_more() {
-    for (given, expected) in [
+    for (markup, expected) in [
         ("R&amp;D", "R&D"),
         ("R&amp;amp;D", "R&D"),
         ("&amp;lt;0.05", "<0.05"),
@@ -131,7 +131,7 @@ fn what_upstream_escaped_twice_is_read_once_more() {
         ("P &lt; 0.05, a &lt;b&gt; c", "P < 0.05, a <b> c"),
         ("H&lt;sub&gt;2&lt;/sub&gt;O &lt;unknown&gt;x&lt;/unknown&gt;", "H₂O <unknown>x</unknown>"),
     ] {
-        assert_eq!(seen(given), expected, "{given}");
+        assert_eq!(seen(markup), expected, "{markup}");
     }
 }
 

@@ -84,12 +84,12 @@ proptest! {
                 );
                 prop_assert_eq!(plainly.offset(), quickly.offset());
                 let pairs = |all: &[super::Attribute<'_>]| -> Vec<(String, String)> {
-                    all.iter().map(|one| (one.name.to_owned(), one.raw.to_owned())).collect()
+                    all.iter().map(|attr| (attr.name.to_owned(), attr.raw.to_owned())).collect()
                 };
                 prop_assert_eq!(pairs(&found), pairs(&fast));
-                for one in &fast {
-                    let value = text::decode_entities(one.raw);
-                    prop_assert!(!one.plain || text::present(&value).as_deref() == Some(one.raw));
+                for attr in &fast {
+                    let value = text::decode_entities(attr.raw);
+                    prop_assert!(!attr.plain || text::present(&value).as_deref() == Some(attr.raw));
                 }
                 let mut bare = at.clone();
                 if bare.bare(usual) {
