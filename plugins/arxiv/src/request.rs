@@ -35,15 +35,15 @@ pub fn plan(arguments: &QueryArguments) -> Result<(Plan, Vec<String>), Error> {
         Some(list) => ids::parse(list)?,
         None => Vec::new(),
     };
-    let one = url(arguments, &ids, arguments.start, arguments.max_results);
-    if one.len() <= URL_BYTES || ids.len() < 2 {
-        if one.len() > LONGEST_URL {
+    let single = url(arguments, &ids, arguments.start, arguments.max_results);
+    if single.len() <= URL_BYTES || ids.len() < 2 {
+        if single.len() > LONGEST_URL {
             return Err(crate::tools::arguments::invalid(format!(
                 "search_query: expected a query that fits into a URL of {LONGEST_URL} bytes but it makes {}",
-                one.len()
+                single.len()
             )));
         }
-        return Ok((Plan::One(Request::get(one)), ids));
+        return Ok((Plan::One(Request::get(single)), ids));
     }
     let requests = groups(arguments, &ids)
         .into_iter()
@@ -80,13 +80,13 @@ fn groups<'i>(arguments: &QueryArguments, ids: &'i [String]) -> Vec<&'i [String]
     let mut first = 0;
     let mut length = around;
     for (at, id) in ids.iter().enumerate() {
-        let more = percent::query(id).len() + 1;
-        if at > first && length + more > URL_BYTES {
+        let added = percent::query(id).len() + 1;
+        if at > first && length + added > URL_BYTES {
             groups.push(&ids[first..at]);
             first = at;
             length = around;
         }
-        length += more;
+        length += added;
     }
     groups.push(&ids[first..]);
     groups
@@ -166,8 +166,8 @@ mod tests {
             })
             .count();
         let json = format!(r#"{{"id_list": "{}", "max_results": 2000}}"#, list(fits));
-        let one = urls(planned(&json));
-        assert!(one[0].len() <= URL_BYTES && one[0].len() > URL_BYTES - 12, "{}", one[0].len());
+        let full = urls(planned(&json));
+        assert!(full[0].len() <= URL_BYTES && full[0].len() > URL_BYTES - 12, "{}", full[0].len());
         let json = format!(r#"{{"id_list": "{}", "max_results": 2000}}"#, list(fits + 1));
         assert_eq!(urls(planned(&json)).len(), 2);
     }
@@ -179,16 +179,16 @@ mod tests {
             list(2000)
         );
         let urls = urls(planned(&json));
-        let mut asked = Vec::new();
+        let mut requested = Vec::new();
         for url in &urls {
             assert!(url.len() <= URL_BYTES, "{}", url.len());
             assert!(url.contains("&start=0&") && url.ends_with("&sortBy=submittedDate"), "{url}");
             let ids = url.split("id_list=").nth(1).unwrap().split('&').next().unwrap();
             let ids: Vec<&str> = ids.split(',').collect();
             assert!(url.contains(&format!("&max_results={}&", ids.len())), "{url}");
-            asked.extend(ids.into_iter().map(str::to_owned));
+            requested.extend(ids.into_iter().map(str::to_owned));
         }
-        assert_eq!(asked.join(","), list(2000));
+        assert_eq!(requested.join(","), list(2000));
         assert_eq!(urls.len(), 12);
     }
 

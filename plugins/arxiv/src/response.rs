@@ -90,9 +90,9 @@ impl PartialOrd for Dated {
 impl Ord for Dated {
     fn cmp(&self, other: &Self) -> Ordering {
         match (&self.date, &other.date) {
-            (Some(one), Some(two)) if self.ascending => one.cmp(two),
-            (Some(one), Some(two)) => two.cmp(one),
-            (one, two) => one.is_none().cmp(&two.is_none()),
+            (Some(left), Some(right)) if self.ascending => left.cmp(right),
+            (Some(left), Some(right)) => right.cmp(left),
+            (left, right) => left.is_none().cmp(&right.is_none()),
         }
     }
 }

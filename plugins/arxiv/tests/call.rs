@@ -107,7 +107,7 @@ fn a_search_is_one_request_and_one_batch_of_heads() {
 }
 
 #[test]
-fn without_verification_no_link_is_asked_about() {
+fn without_verification_no_link_is_checked() {
     let host = FakeHost::new(arxiv);
     let arguments = json!({"search_query": "all:x", "verify_source_url": false});
     let page = call(&arguments, &host).unwrap();
@@ -117,14 +117,14 @@ fn without_verification_no_link_is_asked_about() {
 }
 
 #[test]
-fn links_that_could_not_be_checked_are_left_out_and_said() {
-    let asked = Cell::new(0);
+fn links_that_could_not_be_checked_are_left_out_with_a_notice() {
+    let heads = Cell::new(0);
     let host = FakeHost::new(|request: &Request| {
         if request.method == Method::Get {
             return arxiv(request);
         }
-        asked.set(asked.get() + 1);
-        if asked.get() > 2 {
+        heads.set(heads.get() + 1);
+        if heads.get() > 2 {
             return failure(FailureKind::RateLimited { seconds: 4.2 }, "busy");
         }
         arxiv(request)
@@ -153,7 +153,7 @@ fn each_link_that_was_not_checked_says_why() {
     });
     let page = call(&json!({"search_query": "all:x", "max_results": 6}), &host).unwrap();
     let notices: Vec<&str> =
-        page["notices"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+        page["notices"].as_array().unwrap().iter().map(|notice| notice.as_str().unwrap()).collect();
     for (notice, (id, words)) in notices.iter().zip([
         ("2301.00000v1", "arXiv answered with status 503"),
         ("2301.00001v1", "the connection failed or was dropped"),
@@ -263,11 +263,11 @@ fn a_page_of_html_with_status_200_is_an_invalid_answer_with_its_place() {
 }
 
 #[test]
-fn an_empty_page_in_the_middle_is_asked_for_again_past_the_cache() {
-    let asked = Cell::new(0);
+fn an_empty_page_in_the_middle_is_requested_again_past_the_cache() {
+    let requests = Cell::new(0);
     let host = FakeHost::new(|request: &Request| {
-        asked.set(asked.get() + 1);
-        if asked.get() < 3 { answer(200, feed(45, 20, 10, "")) } else { arxiv(request) }
+        requests.set(requests.get() + 1);
+        if requests.get() < 3 { answer(200, feed(45, 20, 10, "")) } else { arxiv(request) }
     });
     let arguments = json!({"search_query": "all:x", "start": 20, "verify_source_url": false});
     let page = call(&arguments, &host).unwrap();
@@ -397,7 +397,7 @@ fn ids_behind_the_page_and_ids_a_query_filters_out_are_not_called_missing() {
 }
 
 #[test]
-fn a_version_without_metadata_is_said_to_be_so() {
+fn a_version_without_metadata_is_reported() {
     let body = feed(1, 0, 10, "<entry><id>http://arxiv.org/abs/2301.00001v9</id></entry>");
     let host = FakeHost::new(|_: &Request| answer(200, body.clone()));
     let arguments = json!({"id_list": "2301.00001v9", "verify_source_url": false});
@@ -421,7 +421,7 @@ fn model(count: usize, start: usize, most: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_long_list_is_asked_for_in_groups_and_paged_as_one() {
+fn a_long_list_is_requested_in_groups_and_paged_as_one() {
     for (start, most) in [(0, 10), (0, 2000), (170, 20), (795, 100), (900, 5), (5000, 10)] {
         let host = FakeHost::new(arxiv);
         let arguments = json!({

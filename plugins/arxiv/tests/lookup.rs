@@ -68,14 +68,14 @@ fn found(answer: &Value) -> Vec<(&str, &str)> {
     let works = answer["works"].as_array().unwrap();
     works
         .iter()
-        .map(|one| {
-            (one["id"]["id"].as_str().unwrap(), one["work"]["ids"]["arxiv"].as_str().unwrap())
+        .map(|item| {
+            (item["id"]["id"].as_str().unwrap(), item["work"]["ids"]["arxiv"].as_str().unwrap())
         })
         .collect()
 }
 
 #[test]
-fn ids_are_asked_for_at_once_and_answered_as_they_were_asked() {
+fn ids_are_requested_at_once_and_answered_as_they_were_written() {
     let host = FakeHost::new(arxiv);
     let answer = lookup(
         &[
@@ -114,7 +114,7 @@ fn a_hundred_ids_are_one_request() {
 }
 
 #[test]
-fn the_same_paper_asked_for_twice_is_answered_twice_and_asked_for_once() {
+fn a_paper_looked_up_twice_is_answered_twice_and_requested_once() {
     let host = FakeHost::new(arxiv);
     let answer = lookup(&["2301.00001", "10.48550/arXiv.2301.00001"], &host);
     assert_eq!(answer["works"].as_array().unwrap().len(), 2);
@@ -134,7 +134,7 @@ fn an_id_that_arxiv_refuses_fails_alone() {
     assert_eq!(found(&answer).len(), 2);
     let failed = answer["failed"].as_array().unwrap();
     assert_eq!(failed.len(), 2);
-    assert!(failed.iter().all(|one| one["code"] == "upstream_error"), "{failed:?}");
+    assert!(failed.iter().all(|error| error["code"] == "upstream_error"), "{failed:?}");
     assert_eq!(host.requests().len(), 3);
 }
 
@@ -144,8 +144,8 @@ fn a_version_that_does_not_exist_is_not_found() {
         feed(&["<entry><id>http://arxiv.org/abs/2301.00001v9</id></entry>".to_owned()], 1)
     });
     assert_eq!(named(&lookup(&["2301.00001v9"], &host)["not_found"]), ["2301.00001v9"]);
-    let other = FakeHost::new(|_| feed(&[entry("2301.00001v2")], 1));
-    assert_eq!(named(&lookup(&["2301.00001v9"], &other)["not_found"]), ["2301.00001v9"]);
+    let host = FakeHost::new(|_| feed(&[entry("2301.00001v2")], 1));
+    assert_eq!(named(&lookup(&["2301.00001v9"], &host)["not_found"]), ["2301.00001v9"]);
 }
 
 #[test]
@@ -169,8 +169,8 @@ fn a_failure_of_arxiv_is_the_failure_of_every_id() {
         let answer = lookup(&["2301.00001", "2301.00002"], &host);
         assert_eq!(answer["works"], json!([]));
         assert_eq!(answer["not_found"], json!([]));
-        for one in answer["failed"].as_array().unwrap() {
-            assert_eq!(one["code"], code);
+        for error in answer["failed"].as_array().unwrap() {
+            assert_eq!(error["code"], code);
         }
     }
 }

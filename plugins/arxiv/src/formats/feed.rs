@@ -83,10 +83,10 @@ pub fn parse(document: &str) -> Result<Page<'_>, Error> {
 }
 
 fn number(xml: &mut XmlReader<'_>) -> Result<Option<u64>, Error> {
-    let place = xml.offset();
+    let offset = xml.offset();
     let Some(text) = xml.text()? else { return Ok(None) };
     text.parse().map(Some).map_err(|_| {
-        xml.error_at(place, format!("expected a number but found {:?}", excerpt(&text)))
+        xml.error_at(offset, format!("expected a number but found {:?}", excerpt(&text)))
     })
 }
 
@@ -148,12 +148,12 @@ fn entry<'d>(xml: &mut XmlReader<'d>) -> Result<(Option<Cow<'d, str>>, Entry<'d>
 
 /// The DOIs in one element: usually one, in older records several with spaces between them.
 fn dois(text: Cow<'_, str>) -> Vec<Doi<'_>> {
-    let several = text.contains(' ') && text.split(' ').all(|part| Id::parse(part).is_ok());
+    let several = text.contains(' ') && text.split(' ').all(|doi| Id::parse(doi).is_ok());
     if !several {
         return vec![Doi { doi: text, url: None }];
     }
-    let part = |part: &str| Doi { doi: Cow::Owned(part.to_owned()), url: None };
-    text.split(' ').map(part).collect()
+    let owned = |doi: &str| Doi { doi: Cow::Owned(doi.to_owned()), url: None };
+    text.split(' ').map(owned).collect()
 }
 
 /// The open author; `None` when no name is given.

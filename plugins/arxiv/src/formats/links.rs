@@ -29,7 +29,7 @@ impl<'d> DoiLinks<'d> {
         // Sorted once, so that an entry with thousands of each costs no more per byte.
         let mut links: Vec<(String, Cow<'d, str>)> =
             self.0.into_iter().map(|link| (key_of_link(&link), link)).collect();
-        links.sort_by(|one, other| one.0.cmp(&other.0));
+        links.sort_by(|left, right| left.0.cmp(&right.0));
         for doi in dois {
             let key = doi.doi.to_ascii_lowercase();
             let at = links.partition_point(|(candidate, _)| *candidate < key);

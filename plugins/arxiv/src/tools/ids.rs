@@ -24,9 +24,9 @@ pub fn parse(id_list: &str) -> Result<Vec<String>, Error> {
         }
         ids.push(ArxivId::parse(item).map_or_else(|_| item.to_owned(), |id| id.to_string()));
     }
-    let given = ids.len();
-    let mut order: Vec<usize> = (0..given).collect();
-    order.sort_by(|&one, &other| ids[one].cmp(&ids[other]).then(one.cmp(&other)));
+    let count = ids.len();
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|&left, &right| ids[left].cmp(&ids[right]).then(left.cmp(&right)));
     order.dedup_by(|later, earlier| ids[*later] == ids[*earlier]);
     order.sort_unstable();
     let unique: Vec<String> = order.into_iter().map(|at| std::mem::take(&mut ids[at])).collect();
@@ -40,9 +40,9 @@ pub fn parse(id_list: &str) -> Result<Vec<String>, Error> {
     Ok(unique)
 }
 
-/// The ids of `asked` without an entry in `found`. An id with a version needs that version; an id
-/// without one matches any.
-pub fn missing<'a>(asked: &'a [String], found: &[&str]) -> Vec<&'a str> {
+/// The ids of `requested` without an entry in `found`. An id with a version needs that version; an
+/// id without one matches any.
+pub fn missing<'a>(requested: &'a [String], found: &[&str]) -> Vec<&'a str> {
     let mut answers: Vec<String> = Vec::with_capacity(found.len() * 2);
     for id in found {
         match ArxivId::parse(id) {
@@ -51,7 +51,7 @@ pub fn missing<'a>(asked: &'a [String], found: &[&str]) -> Vec<&'a str> {
         }
     }
     answers.sort_unstable();
-    asked.iter().filter(|id| answers.binary_search(id).is_err()).map(String::as_str).collect()
+    requested.iter().filter(|id| answers.binary_search(id).is_err()).map(String::as_str).collect()
 }
 
 /// Ids that a message lists; it only counts further ones.
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_asked_twice_is_asked_once_in_the_first_place() {
+    fn a_repeated_id_is_listed_once_at_its_first_position() {
         assert_eq!(
             parse("2301.00002,2301.00001,arXiv:2301.00002,2301.00002v1").unwrap(),
             ["2301.00002", "2301.00001", "2301.00002v1"]
@@ -102,9 +102,9 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_answered_by_itself_and_a_bare_id_by_any() {
-        let asked = parse("2301.00001,2301.00002v1,2301.00003v1,hep-ex/0307015").unwrap();
+    fn a_version_matches_only_itself_and_a_bare_id_any_version() {
+        let requested = parse("2301.00001,2301.00002v1,2301.00003v1,hep-ex/0307015").unwrap();
         let found = ["2301.00001v4", "2301.00002v2", "2301.00003v1"];
-        assert_eq!(missing(&asked, &found), ["2301.00002v1", "hep-ex/0307015"]);
+        assert_eq!(missing(&requested, &found), ["2301.00002v1", "hep-ex/0307015"]);
     }
 }

@@ -26,22 +26,22 @@ struct Group {
 /// `invalid_arguments` when the arguments are not identifiers. The failure of a single identifier
 /// is part of the answer.
 pub fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
-    let asked = lookup::ids(arguments)?;
-    let mut wanted: Vec<String> = Vec::with_capacity(asked.len());
-    for id in asked.iter().filter_map(|id| ArxivId::parse(&id.id).ok()) {
+    let requested = lookup::ids(arguments)?;
+    let mut unique: Vec<String> = Vec::with_capacity(requested.len());
+    for id in requested.iter().filter_map(|id| ArxivId::parse(&id.id).ok()) {
         let id = id.to_string();
-        if !wanted.contains(&id) {
-            wanted.push(id);
+        if !unique.contains(&id) {
+            unique.push(id);
         }
     }
-    let groups = gather(wanted, host);
+    let groups = gather(unique, host);
     let pages: Vec<(&[String], Result<Page<'_>, Error>)> = groups
         .iter()
         .map(|group| (group.ids.as_slice(), group.outcome.as_ref().map_err(Clone::clone)))
         .map(|(ids, outcome)| (ids, outcome.and_then(response::page)))
         .collect();
     let mut answer = Answer::default();
-    for id in asked {
+    for id in requested {
         let arxiv = match ArxivId::parse(&id.id) {
             Ok(arxiv) => arxiv,
             Err(error) => {
@@ -51,7 +51,7 @@ pub fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         };
         let text = arxiv.to_string();
         match pages.iter().find(|(ids, _)| ids.contains(&text)) {
-            Some((_, Ok(page))) => match page.entries.iter().find(|one| answers(one, &arxiv)) {
+            Some((_, Ok(page))) => match page.entries.iter().find(|entry| answers(entry, &arxiv)) {
                 Some(entry) => answer.works.push((id, record::work(entry.clone()))),
                 None => answer.not_found.push(id),
             },
@@ -64,30 +64,30 @@ pub fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
 
 /// Whether an entry matches an id: the id's version, or any version if it has none. arXiv answers
 /// an entry without metadata for a version that does not exist.
-fn answers(entry: &Entry<'_>, asked: &ArxivId) -> bool {
+fn answers(entry: &Entry<'_>, requested: &ArxivId) -> bool {
     let hollow = entry.title.is_none() && entry.summary.is_none();
     let found = entry.id.as_deref().and_then(|id| ArxivId::parse(id).ok());
     !hollow
         && found.is_some_and(|found| {
-            found.base() == asked.base()
-                && (asked.version().is_none() || asked.version() == found.version())
+            found.base() == requested.base()
+                && (requested.version().is_none() || requested.version() == found.version())
         })
 }
 
 /// Requests all ids, as many per request as a URL can hold. An id that arXiv reports as malformed
 /// fails the whole request, so the request is repeated without it. A request with an impossible
 /// answer is repeated too.
-fn gather(mut wanted: Vec<String>, host: &dyn Host) -> Vec<Group> {
+fn gather(mut pending: Vec<String>, host: &dyn Host) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut attempt = 0;
-    while !wanted.is_empty() {
-        let (lists, requests): (Vec<_>, Vec<_>) = request::by_id(&wanted)
+    while !pending.is_empty() {
+        let (lists, requests): (Vec<_>, Vec<_>) = request::by_id(&pending)
             .into_iter()
             .map(|(ids, request)| {
                 (ids.to_vec(), if attempt == 0 { request } else { request.refreshed() })
             })
             .unzip();
-        wanted.clear();
+        pending.clear();
         let outcomes = host.fetch_all(requests.clone());
         for ((ids, request), outcome) in lists.into_iter().zip(requests).zip(outcomes) {
             let outcome = outcome.map_err(Error::from).and_then(readable);
@@ -103,9 +103,9 @@ fn gather(mut wanted: Vec<String>, host: &dyn Host) -> Vec<Group> {
             };
             if error.code == Code::UpstreamInvalid {
                 host.log(Level::Warn, &format!("{}, asking again", error.message));
-                wanted.extend(ids);
+                pending.extend(ids);
             } else if let Some(refused) = refused(&error, &ids) {
-                wanted.extend(ids.into_iter().filter(|id| *id != refused));
+                pending.extend(ids.into_iter().filter(|id| *id != refused));
                 groups.push(Group { ids: vec![refused], outcome: Err(error) });
             } else {
                 groups.push(Group { ids, outcome: Err(error) });

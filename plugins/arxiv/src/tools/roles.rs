@@ -23,18 +23,18 @@ const PAPERS: &str = "https://export.arxiv.org";
 ///
 /// As the tool `query`.
 pub fn search(arguments: &str, host: &dyn Host) -> Result<String, Error> {
-    let asked = Search::read(arguments)?;
-    let start = match &asked.cursor {
+    let requested = Search::read(arguments)?;
+    let start = match &requested.cursor {
         Some(cursor) => cursor.parse().map_err(|_| invalid(format!("cursor: {cursor:?}")))?,
         None => 0,
     };
-    let Some(query) = query(&asked) else {
+    let Some(query) = query(&requested) else {
         return Err(invalid("query: expected words".to_owned()));
     };
     let arguments = QueryArguments {
         search_query: Some(query),
         start,
-        max_results: asked.limit.min(MOST),
+        max_results: requested.limit.min(MOST),
         ..QueryArguments::for_ids()
     };
     let (Plan::One(request), _) = request::plan(&arguments)? else {
@@ -53,9 +53,9 @@ pub fn search(arguments: &str, host: &dyn Host) -> Result<String, Error> {
 }
 
 /// The query in arXiv's syntax; None when no word is left. Characters of the syntax separate words.
-fn query(asked: &Search) -> Option<String> {
+fn query(requested: &Search) -> Option<String> {
     let is_letter = |letter: char| letter.is_alphanumeric() || "-'.".contains(letter);
-    let words: Vec<String> = asked
+    let words: Vec<String> = requested
         .query
         .split(|letter| !is_letter(letter))
         .map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()))
@@ -66,8 +66,8 @@ fn query(asked: &Search) -> Option<String> {
         return None;
     }
     let mut query = words.join(" AND ");
-    if asked.year_from.is_some() || asked.year_to.is_some() {
-        let (from, to) = (asked.year_from.unwrap_or(1991), asked.year_to.unwrap_or(9999));
+    if requested.year_from.is_some() || requested.year_to.is_some() {
+        let (from, to) = (requested.year_from.unwrap_or(1991), requested.year_to.unwrap_or(9999));
         query.push_str(&format!(" AND submittedDate:[{from:04}01010000 TO {to:04}12312359]"));
     }
     Some(query)
@@ -98,8 +98,8 @@ fn open(mut work: Work<'_>) -> Work<'_> {
 ///
 /// `invalid_arguments` when it is not an arXiv identifier.
 pub fn full_text(arguments: &str) -> Result<String, Error> {
-    let asked = FullText::read(arguments)?;
-    let id = ArxivId::parse(&asked.id.id).map_err(|error| invalid(error.to_string()))?;
+    let requested = FullText::read(arguments)?;
+    let id = ArxivId::parse(&requested.id.id).map_err(|error| invalid(error.to_string()))?;
     let copy = |folder: &str, form: Form| Copy {
         version: Some("submittedVersion".into()),
         landing_url: Some(format!("https://arxiv.org/abs/{id}").into()),
@@ -135,7 +135,7 @@ mod tests {
         let host = FakeHost::new(|_| answer(200, FEED));
         let arguments = r#"{"query": "walled (desk) OR: AND reader's", "limit": 500,
             "year_from": 2020, "cursor": "1"}"#;
-        let told = search(arguments, &host).unwrap();
+        let result = search(arguments, &host).unwrap();
         let url = &host.requests()[0].url;
         assert!(
             url.contains(
@@ -145,10 +145,10 @@ mod tests {
         );
         assert!(url.contains("%5B202001010000%20TO%20999912312359%5D"), "{url}");
         assert!(url.contains("&start=1&max_results=100"), "{url}");
-        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-        assert_eq!((&told["total"], &told["next_cursor"]), (&3.into(), &"2".into()));
-        assert_eq!(told["works"][0]["is_oa"], true);
-        assert_eq!(told["works"][0]["open_copies"][0]["kind"], "pdf");
+        let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+        assert_eq!((&result["total"], &result["next_cursor"]), (&3.into(), &"2".into()));
+        assert_eq!(result["works"][0]["is_oa"], true);
+        assert_eq!(result["works"][0]["open_copies"][0]["kind"], "pdf");
     }
 
     #[test]
@@ -161,10 +161,10 @@ mod tests {
 
     #[test]
     fn an_e_print_has_three_forms() {
-        let told = full_text(r#"{"id": {"type": "arxiv", "id": "hep-ex/0307015"}}"#).unwrap();
-        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+        let result = full_text(r#"{"id": {"type": "arxiv", "id": "hep-ex/0307015"}}"#).unwrap();
+        let result: serde_json::Value = serde_json::from_str(&result).unwrap();
         let forms: Vec<_> =
-            told["copies"].as_array().unwrap().iter().map(|copy| copy["url"].as_str()).collect();
+            result["copies"].as_array().unwrap().iter().map(|copy| copy["url"].as_str()).collect();
         assert_eq!(
             forms,
             [

@@ -16,12 +16,12 @@ const NO_TIME: &str = "arXiv's pace leaves no time";
 /// for which some could not be checked; those entries have no `source_url`, although a bundle may
 /// exist.
 pub fn verify(entries: &mut [Entry<'_>], host: &dyn Host) -> Vec<String> {
-    let mut places = Vec::new();
+    let mut indices = Vec::new();
     let mut requests = Vec::new();
-    for (place, entry) in entries.iter().enumerate() {
+    for (index, entry) in entries.iter().enumerate() {
         // An invalid id could lead to any address.
         if let Some(Ok(id)) = entry.id.as_deref().map(ArxivId::parse) {
-            places.push(place);
+            indices.push(index);
             requests.push(Request::head(id.source_url()));
         }
     }
@@ -29,16 +29,16 @@ pub fn verify(entries: &mut [Entry<'_>], host: &dyn Host) -> Vec<String> {
         return Vec::new();
     }
     let urls: Vec<String> = requests.iter().map(|request| request.url.clone()).collect();
-    let asked = urls.len();
+    let total = urls.len();
     let outcomes = host.fetch_all(requests);
     // Reasons in the order of their first occurrence, each with the entries that could not be
     // checked.
     let mut unchecked: Vec<(String, Vec<String>)> = Vec::new();
     let (mut others, mut wait) = (Vec::new(), 0.0_f64);
-    for ((place, url), outcome) in places.into_iter().zip(urls).zip(outcomes) {
+    for ((index, url), outcome) in indices.into_iter().zip(urls).zip(outcomes) {
         let reason = match outcome {
             Ok(response) if response.is_success() => {
-                entries[place].source_url = Some(url);
+                entries[index].source_url = Some(url);
                 continue;
             }
             // Only these are answers about the bundle.
@@ -51,7 +51,7 @@ pub fn verify(entries: &mut [Entry<'_>], host: &dyn Host) -> Vec<String> {
                 why(failure)
             }
         };
-        let id = entries[place].id.as_deref().unwrap_or_default().to_owned();
+        let id = entries[index].id.as_deref().unwrap_or_default().to_owned();
         let known = unchecked.iter().position(|(known, _)| *known == reason);
         match known {
             Some(at) => unchecked[at].1.push(id),
@@ -67,7 +67,7 @@ pub fn verify(entries: &mut [Entry<'_>], host: &dyn Host) -> Vec<String> {
         let after =
             if reason == NO_TIME { format!("; ask again in {wait} s") } else { String::new() };
         format!(
-            "source_url was not checked for {} of {asked} entries: {reason}{after} ({})",
+            "source_url was not checked for {} of {total} entries: {reason}{after} ({})",
             ids.len(),
             ids::named(&ids)
         )
@@ -75,7 +75,7 @@ pub fn verify(entries: &mut [Entry<'_>], host: &dyn Host) -> Vec<String> {
     unchecked.into_iter().map(notice).collect()
 }
 
-/// Why a bundle could not be asked about.
+/// Why a bundle could not be checked.
 fn why(failure: Failure) -> String {
     match failure.kind {
         // The host's message names the redirect's target and the grant that would allow it.
