@@ -178,17 +178,17 @@ mod tests {
 
     #[test]
     fn schemas_are_strict_all_the_way_down() {
-        fn check(place: &str, schema: &Value) {
+        fn check(path: &str, schema: &Value) {
             if schema["properties"].is_object() {
-                assert_eq!(schema["additionalProperties"], false, "{place}");
+                assert_eq!(schema["additionalProperties"], false, "{path}");
             }
             let kinds = schema["type"].as_array().cloned().unwrap_or_default();
-            assert!(!kinds.contains(&"null".into()), "{place} may be null");
+            assert!(!kinds.contains(&"null".into()), "{path} may be null");
             for (name, member) in schema["properties"].as_object().into_iter().flatten() {
-                check(&format!("{place}/{name}"), member);
+                check(&format!("{path}/{name}"), member);
             }
             if schema["items"].is_object() {
-                check(&format!("{place}[]"), &schema["items"]);
+                check(&format!("{path}[]"), &schema["items"]);
             }
         }
         for tool in manifest().tools {

@@ -200,7 +200,7 @@ fn updates<'d>(
     own: Option<&str>,
 ) -> (Vec<Update<'d>>, Vec<Update<'d>>) {
     let is_own = |update: &Update<'d>| {
-        own.zip(update.doi.as_deref()).is_some_and(|(own, other)| own.eq_ignore_ascii_case(other))
+        own.zip(update.doi.as_deref()).is_some_and(|(own, doi)| own.eq_ignore_ascii_case(doi))
     };
     let (own, updates): (Vec<_>, Vec<_>) =
         updates.0.into_iter().filter_map(update).partition(is_own);
@@ -214,12 +214,12 @@ fn updates<'d>(
 }
 
 /// Whether both state the same update on the same day, from the same source if both name one.
-fn is_same(one: &Update<'_>, other: &Update<'_>) -> bool {
+fn is_same(left: &Update<'_>, right: &Update<'_>) -> bool {
     let doi = |update: &Update<'_>| update.doi.as_deref().map(str::to_ascii_lowercase);
-    one.plain_kind() == other.plain_kind()
-        && doi(one) == doi(other)
-        && one.date == other.date
-        && (one.source == other.source || one.source.is_none() || other.source.is_none())
+    left.plain_kind() == right.plain_kind()
+        && doi(left) == doi(right)
+        && left.date == right.date
+        && (left.source == right.source || left.source.is_none() || right.source.is_none())
 }
 
 /// A notice, or the work that it is about.

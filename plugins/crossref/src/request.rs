@@ -173,22 +173,22 @@ fn filter(name: &str, value: &str) -> Result<String, Error> {
 
 /// Refuses a text that cannot be one of Crossref's names.
 fn names(argument: &str, names: &[String], fits: fn(&str) -> bool) -> Result<(), Error> {
-    if let Some(other) = names.iter().find(|name| !fits(name)) {
-        let other = carrel_pdk::text::excerpt(other);
-        return Err(invalid(format!("{argument}: expected Crossref's names but found {other:?}")));
+    if let Some(name) = names.iter().find(|name| !fits(name)) {
+        let name = carrel_pdk::text::excerpt(name);
+        return Err(invalid(format!("{argument}: expected Crossref's names but found {name:?}")));
     }
     Ok(())
 }
 
 /// The facets, each with how many values to list.
-fn facets(given: &[String]) -> Result<String, Error> {
+fn facets(requested: &[String]) -> Result<String, Error> {
     let fits = |facet: &str| {
         let (name, count) = facet.split_once(':').unwrap_or((facet, "*"));
         let is_number = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
         is_name(name) && (count == "*" || is_number)
     };
-    names("facets", given, fits)?;
-    let counted: Vec<String> = given
+    names("facets", requested, fits)?;
+    let counted: Vec<String> = requested
         .iter()
         .map(|facet| if facet.contains(':') { facet.clone() } else { format!("{facet}:10") })
         .collect();
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_is_asked_past_the_cache() {
+    fn a_cursor_is_requested_past_the_cache() {
         let arguments = WorksArguments::parse(r#"{"cursor": "AoJ+/=="}"#).unwrap();
         let request = works(&arguments).unwrap();
         assert!(request.refresh);

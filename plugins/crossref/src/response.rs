@@ -46,7 +46,7 @@ pub(crate) fn read_part<'r, T>(
     })
 }
 
-/// Parses a response's body with `read`, or returns the error that the response stands for.
+/// Parses a response's body with `read`, or returns the error that the response represents.
 ///
 /// # Errors
 ///

@@ -16,7 +16,7 @@ fn call<F: Fn(&Request) -> Outcome>(
     Ok(serde_json::from_str(&json).unwrap())
 }
 
-fn one(item: &Value) -> Outcome {
+fn work(item: &Value) -> Outcome {
     answer(200, json!({"status": "ok", "message-type": "work", "message": item}).to_string())
 }
 
@@ -56,7 +56,7 @@ fn a_search_is_one_request_and_leaves_references_out() {
 }
 
 #[test]
-fn a_cursor_goes_on_until_a_page_is_empty() {
+fn a_cursor_continues_until_a_page_is_empty() {
     let pages = |items: &[Value]| {
         let message = json!({"total-results": 1, "items-per-page": 20, "items": items,
             "next-cursor": "abc+/="});
@@ -79,7 +79,7 @@ fn a_cursor_goes_on_until_a_page_is_empty() {
 
 #[test]
 fn any_spelling_of_a_doi_asks_for_the_same_work() {
-    let host = FakeHost::new(|_: &Request| one(&json!({"DOI": "10.5555/a(b)c;d<e>"})));
+    let host = FakeHost::new(|_: &Request| work(&json!({"DOI": "10.5555/a(b)c;d<e>"})));
     for doi in [
         "10.5555/a(b)c;d<e>",
         "doi:10.5555/a(b)c;d<e>",
@@ -95,7 +95,7 @@ fn any_spelling_of_a_doi_asks_for_the_same_work() {
 }
 
 #[test]
-fn a_doi_of_another_agency_is_said_to_be_so() {
+fn the_agency_of_a_foreign_doi_is_named() {
     let host = FakeHost::new(|request: &Request| {
         if request.url.ends_with("/agency") {
             let agency =
@@ -180,7 +180,7 @@ fn a_retraction_is_found_from_either_side() {
                 if in_notice { many(std::slice::from_ref(&notice)) } else { many(&[]) }
             } else {
                 let by = if in_work { json!([by]) } else { json!([]) };
-                one(&json!({"DOI": "10.5555/w", "title": ["Work"], "updated-by": by}))
+                work(&json!({"DOI": "10.5555/w", "title": ["Work"], "updated-by": by}))
             }
         });
         let fate = call("updates", &json!({"doi": "10.5555/W"}), &host).unwrap();
@@ -191,8 +191,8 @@ fn a_retraction_is_found_from_either_side() {
         assert_eq!(updates[0]["notice_doi"], "10.5555/n");
         assert_eq!(updates[0]["date"], "2026-06-01");
         assert_eq!(updates[0].get("source").is_some(), in_work);
-        let places = updates[0]["found_in"].as_array().unwrap().len();
-        assert_eq!(places, usize::from(in_work) + usize::from(in_notice));
+        let locations = updates[0]["found_in"].as_array().unwrap().len();
+        assert_eq!(locations, usize::from(in_work) + usize::from(in_notice));
         assert_eq!(
             urls(&host),
             [
@@ -210,7 +210,7 @@ fn half_an_answer_about_retractions_is_an_error_and_never_a_clean_record() {
         if request.url.contains("filter=") {
             answer(503, "")
         } else {
-            one(&json!({"DOI": "10.5555/w"}))
+            work(&json!({"DOI": "10.5555/w"}))
         }
     });
     assert_eq!(call("updates", &arguments, &host).unwrap_err().code, Code::UpstreamUnavailable);
@@ -230,15 +230,15 @@ fn half_an_answer_about_retractions_is_an_error_and_never_a_clean_record() {
 }
 
 #[test]
-fn a_doi_with_a_comma_is_asked_about_once_and_the_gap_is_told() {
-    let host = FakeHost::new(|_: &Request| one(&json!({"DOI": "10.5555/a,b", "type": "book"})));
+fn a_doi_with_a_comma_is_requested_once_and_the_gap_is_reported() {
+    let host = FakeHost::new(|_: &Request| work(&json!({"DOI": "10.5555/a,b", "type": "book"})));
     let fate = call("updates", &json!({"doi": "10.5555/a,b"}), &host).unwrap();
     assert_eq!(urls(&host), ["https://api.crossref.org/works/10.5555%2Fa%2Cb"]);
     assert!(fate["notices"][0].as_str().unwrap().contains("comma"), "{fate}");
 }
 
 #[test]
-fn notices_about_a_work_that_is_not_there_are_still_told() {
+fn notices_about_a_work_that_is_not_there_are_still_reported() {
     let notice =
         json!({"DOI": "10.5555/n", "update-to": [{"DOI": "10.5555/w", "type": "removal"}]});
     let host = FakeHost::new(|request: &Request| {
@@ -294,16 +294,16 @@ fn candidates_are_ranked_by_what_agrees_and_the_rest_is_left_out() {
         .collect();
     assert!(scores.windows(2).all(|pair| pair[0] >= pair[1]));
     assert!(scores.iter().all(|score| (0.5..=1.0).contains(score)));
-    let one = call(
+    let limited = call(
         "citation_match",
         &json!({"citation": arguments["citation"], "max_candidates": 1}),
         &host,
     );
-    assert_eq!(one.unwrap()["candidates"].as_array().unwrap().len(), 1);
+    assert_eq!(limited.unwrap()["candidates"].as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn nothing_that_agrees_is_no_candidate_and_is_said() {
+fn without_agreement_there_is_no_candidate_but_a_notice() {
     let host = FakeHost::new(|_: &Request| many(&[desk(1, "A history of chairs")]));
     let result =
         call("citation_match", &json!({"citation": "Birds of Norway, 1950"}), &host).unwrap();
@@ -312,9 +312,9 @@ fn nothing_that_agrees_is_no_candidate_and_is_said() {
 }
 
 #[test]
-fn a_doi_in_the_reference_is_asked_for_too() {
+fn a_doi_in_the_reference_is_requested_too() {
     let host = FakeHost::new(|request: &Request| {
-        if request.url.contains("/works/") { one(&desk(9, "Somewhere else")) } else { many(&[]) }
+        if request.url.contains("/works/") { work(&desk(9, "Somewhere else")) } else { many(&[]) }
     });
     let arguments = json!({"citation": "Núñez, Somewhere else, doi:10.5555/desk.9."});
     let result = call("citation_match", &arguments, &host).unwrap();
@@ -337,16 +337,16 @@ fn ids(dois: &[&str]) -> Value {
 fn a_lookup_of_many_is_one_search_and_single_requests_for_the_rest() {
     let known = ["10.5555/a", "10.5555/B", "10.5555/c", "10.5555/x,y"];
     let host = FakeHost::new(|request: &Request| {
-        let asked = decoded(request);
-        if asked.contains("filter=") {
-            let found = |doi: &&&str| asked.contains(&format!("doi:{doi}").to_lowercase());
+        let url = decoded(request);
+        if url.contains("filter=") {
+            let found = |doi: &&&str| url.contains(&format!("doi:{doi}").to_lowercase());
             let items: Vec<Value> =
                 known.iter().filter(found).map(|doi| json!({"DOI": doi})).collect();
             return many(&items);
         }
-        match known.iter().find(|doi| asked.ends_with(*doi)) {
-            Some(doi) => one(&json!({"DOI": doi})),
-            None if asked.ends_with("/broken") => answer(500, ""),
+        match known.iter().find(|doi| url.ends_with(*doi)) {
+            Some(doi) => work(&json!({"DOI": doi})),
+            None if url.ends_with("/broken") => answer(500, ""),
             None => missing(),
         }
     });
@@ -369,7 +369,7 @@ fn a_lookup_of_many_is_one_search_and_single_requests_for_the_rest() {
 
 #[test]
 fn a_lookup_of_one_is_the_work_s_own_request() {
-    let host = FakeHost::new(|_: &Request| one(&json!({"DOI": "10.5555/a"})));
+    let host = FakeHost::new(|_: &Request| work(&json!({"DOI": "10.5555/a"})));
     let result = call("lookup", &ids(&["10.5555/A"]), &host).unwrap();
     assert_eq!(urls(&host), ["https://api.crossref.org/works/10.5555%2FA"]);
     assert_eq!(result["works"][0]["id"]["id"], "10.5555/A");
@@ -379,7 +379,7 @@ fn a_lookup_of_one_is_the_work_s_own_request() {
 }
 
 #[test]
-fn what_is_no_doi_fails_for_itself() {
+fn what_is_no_doi_fails_without_a_request() {
     let host = FakeHost::new(|_: &Request| missing());
     let arguments = json!({"ids": [{"type": "pmid", "id": "1"}, {"type": "doi", "id": "no"}]});
     let result = call("lookup", &arguments, &host).unwrap();
@@ -400,7 +400,7 @@ fn parts_that_cannot_be_read_are_discarded_and_absence_is_not() {
         url if url.contains("filter=doi:") => answer(200, "<html>busy</html>"),
         url if url.ends_with("/10.5555/a") => answer(200, "{"),
         url if url.ends_with("/10.5555/b") => missing(),
-        _ => one(&json!({"DOI": "10.5555/c", "type": "book"})),
+        _ => work(&json!({"DOI": "10.5555/c", "type": "book"})),
     });
     let found = call("lookup", &ids(&["10.5555/a", "10.5555/b", "10.5555/c"]), &host).unwrap();
     assert_eq!(found["not_found"].as_array().unwrap().len(), 1, "{found}");

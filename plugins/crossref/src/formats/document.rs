@@ -202,8 +202,8 @@ pub(crate) fn agency(document: &str) -> Result<Option<String>, Error> {
     let named = agency.and_then(|agency| Some((agency.id.0?, agency.label.0)));
     let (id, label) =
         named.ok_or_else(|| Error::invalid_document("expected an agency but found none", 0, ""))?;
-    let other = !id.eq_ignore_ascii_case("crossref");
-    Ok(other.then(|| excerpt(label.unwrap_or(id).trim())))
+    let is_other = !id.eq_ignore_ascii_case("crossref");
+    Ok(is_other.then(|| excerpt(label.unwrap_or(id).trim())))
 }
 
 /// The works in an object, if it has any.
@@ -240,7 +240,7 @@ fn works<'d>(content: Content<'d>, message_type: &str, offset: u64) -> Result<Do
 
 /// The API's error report.
 fn report(message_type: &str, message: &Message<'_>) -> Error {
-    let said = |text: &Text<'_>| {
+    let line = |text: &Text<'_>| {
         let text = text.0.as_deref().unwrap_or_default();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
@@ -251,7 +251,7 @@ fn report(message_type: &str, message: &Message<'_>) -> Error {
         .take(MOST_PROBLEMS)
         .map(|problem| {
             let (kind, value, text) =
-                (said(&problem.kind), said(&problem.value), said(&problem.message));
+                (line(&problem.kind), line(&problem.value), line(&problem.message));
             let value = if value.is_empty() || text.contains(&value) {
                 String::new()
             } else {
@@ -261,7 +261,7 @@ fn report(message_type: &str, message: &Message<'_>) -> Error {
             format!("{kind}{text}{value}")
         })
         .collect();
-    reports.extend([said(&message.content.name), said(&message.content.text)]);
+    reports.extend([line(&message.content.name), line(&message.content.text)]);
     reports.retain(|report| !report.is_empty());
     let text = format!("Crossref reports {kind}: {}", reports.join("; "));
     let on_one_line = |character: char| if character.is_control() { ' ' } else { character };
@@ -271,7 +271,7 @@ fn report(message_type: &str, message: &Message<'_>) -> Error {
     let is_missing = message
         .problems
         .iter()
-        .any(|problem| matches!(said(&problem.kind).as_str(), "not-found" | "resource-not-found"));
+        .any(|problem| matches!(line(&problem.kind).as_str(), "not-found" | "resource-not-found"));
     match message_type {
         _ if is_missing => Error::new(Code::NotFound, text),
         // A server error, which other arguments would not avoid.

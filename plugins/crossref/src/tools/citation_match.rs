@@ -92,8 +92,8 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
             response::read_part(host, &request::work(doi), response, Asked::ForWork, works::work)
         }) {
             // The search may return it too.
-            Some(Ok(one)) if works.iter().all(|work| !reference.names(work)) => {
-                works.push(one.work)
+            Some(Ok(found)) if works.iter().all(|work| !reference.names(work)) => {
+                works.push(found.work)
             }
             Some(Ok(_)) => {}
             _ => {
@@ -135,8 +135,8 @@ fn candidates<'d>(
         })
         .filter(|candidate| candidate.score >= LEAST_SCORE)
         .collect();
-    candidates.sort_by(|one, two| {
-        two.score.total_cmp(&one.score).then(two.agreed.len().cmp(&one.agreed.len()))
+    candidates.sort_by(|left, right| {
+        right.score.total_cmp(&left.score).then(right.agreed.len().cmp(&left.agreed.len()))
     });
     candidates.truncate(most);
     if candidates.is_empty() {

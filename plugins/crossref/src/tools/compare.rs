@@ -101,14 +101,14 @@ impl Reference {
         // A year or author that the work lacks adds nothing.
         let telling = (title_words / TELLING_WORDS).min(1.0);
         let by_title = 0.65 * title * telling + 0.2 * author + 0.15 * year;
-        let by_place = if volume && page { 0.55 + 0.25 * author + 0.2 * year } else { 0.0 };
+        let by_location = if volume && page { 0.55 + 0.25 * author + 0.2 * year } else { 0.0 };
         // Without author and year, two equal numbers are a coincidence; with an author who is not
         // in the reference, they belong to another article in the volume.
-        let placed = if work.authors.is_empty() { year > 0.0 } else { author > 0.0 };
-        let by_place = if placed { by_place } else { 0.0 };
+        let located = if work.authors.is_empty() { year > 0.0 } else { author > 0.0 };
+        let by_location = if located { by_location } else { 0.0 };
         // A lower share is another chapter of the book or another part of the series.
         let by_title = if title >= LEAST_TITLE { by_title } else { 0.0 };
-        let mut score = f64::max(by_title, by_place);
+        let mut score = f64::max(by_title, by_location);
         let stated = self.names(work);
         if stated {
             score += (1.0 - score) / 2.0;

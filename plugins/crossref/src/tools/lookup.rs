@@ -37,17 +37,17 @@ pub(crate) fn run_with(
     complete: impl FnOnce(&mut Answer<'_>),
 ) -> Result<String, Error> {
     let mut result = Answer::default();
-    let mut asked: Vec<(Id, Doi)> = Vec::new();
+    let mut requested: Vec<(Id, Doi)> = Vec::new();
     for id in lookup::ids(arguments)? {
         match Doi::parse(&id.id) {
-            Ok(doi) if id.kind == Kind::Doi => asked.push((id, doi)),
+            Ok(doi) if id.kind == Kind::Doi => requested.push((id, doi)),
             _ => {
                 let message = "expected an identifier of type doi that is one".to_owned();
                 result.failed.push((id, Error::new(Code::InvalidArguments, message)));
             }
         }
     }
-    let searched = search(&asked, host);
+    let searched = search(&requested, host);
     let mut found: Vec<Work<'_>> = Vec::new();
     for (request, response) in &searched {
         // If the search fails, its DOIs are requested one by one.
@@ -58,13 +58,13 @@ pub(crate) fn run_with(
         );
     }
     let mut left = Vec::new();
-    for (id, doi) in asked {
-        let place = found.iter().position(|work| {
+    for (id, doi) in requested {
+        let index = found.iter().position(|work| {
             work.ids.doi.as_deref().is_some_and(|found| found.eq_ignore_ascii_case(doi.as_str()))
         });
-        match place {
-            // Cloned, because the same DOI may have been asked for in two spellings.
-            Some(place) => result.works.push((id, found[place].clone())),
+        match index {
+            // Cloned, because the same DOI may have been requested in two spellings.
+            Some(index) => result.works.push((id, found[index].clone())),
             None => left.push((id, doi)),
         }
     }
@@ -79,7 +79,7 @@ pub(crate) fn run_with(
     }
     for (id, request, response) in &responses {
         match response::read_part(host, request, response, Asked::ForWork, works::work) {
-            Ok(one) => result.works.push((id.clone(), one.work)),
+            Ok(single) => result.works.push((id.clone(), single.work)),
             Err(error) if error.code == Code::NotFound => result.not_found.push(id.clone()),
             Err(error) => result.failed.push((id.clone(), error)),
         }
@@ -89,19 +89,19 @@ pub(crate) fn run_with(
 }
 
 /// Searches for the DOIs that can be written in a filter, if there are enough of them.
-fn search(asked: &[(Id, Doi)], host: &dyn Host) -> Vec<(Request, Response)> {
+fn search(requested: &[(Id, Doi)], host: &dyn Host) -> Vec<(Request, Response)> {
     let mut groups: Vec<Vec<&Doi>> = Vec::new();
     let mut length = 0;
-    for (_, doi) in asked.iter().filter(|(_, doi)| request::fits_filter(doi)) {
-        let more = doi.segment().len() + "doi:,".len();
-        match groups.last_mut().filter(|_| length + more <= LONGEST_FILTER) {
+    for (_, doi) in requested.iter().filter(|(_, doi)| request::fits_filter(doi)) {
+        let added = doi.segment().len() + "doi:,".len();
+        match groups.last_mut().filter(|_| length + added <= LONGEST_FILTER) {
             Some(group) => group.push(doi),
             None => {
                 groups.push(vec![doi]);
                 length = 0;
             }
         }
-        length += more;
+        length += added;
     }
     groups.retain(|group| group.len() >= WORTH_A_SEARCH);
     if groups.is_empty() {

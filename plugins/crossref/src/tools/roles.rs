@@ -21,13 +21,13 @@ pub(crate) const MOST_REFERENCES: u32 = 1000;
 ///
 /// As the tool `works`.
 pub(crate) fn search(arguments: &str, host: &dyn Host) -> Result<String, Error> {
-    let asked = Search::read(arguments)?;
-    let offset = offset(asked.cursor.as_deref())?;
+    let requested = Search::read(arguments)?;
+    let offset = offset(requested.cursor.as_deref())?;
     let arguments = WorksArguments {
-        query: Some(asked.query),
-        from_pub_date: asked.year_from.map(|year| format!("{year:04}")),
-        until_pub_date: asked.year_to.map(|year| format!("{year:04}")),
-        rows: asked.limit.min(MOST_ROWS),
+        query: Some(requested.query),
+        from_pub_date: requested.year_from.map(|year| format!("{year:04}")),
+        until_pub_date: requested.year_to.map(|year| format!("{year:04}")),
+        rows: requested.limit.min(MOST_ROWS),
         offset,
         ..WorksArguments::default()
     };
@@ -69,23 +69,23 @@ pub(crate) fn open_copies(arguments: &str, host: &dyn Host) -> Result<String, Er
 ///
 /// As the tool `work`; `invalid_arguments` for identifiers that are not DOIs.
 pub(crate) fn references(arguments: &str, host: &dyn Host) -> Result<String, Error> {
-    let asked = Links::read(arguments)?;
-    let doi = match asked.id.kind {
-        Kind::Doi => Doi::parse(&asked.id.id).map_err(|error| invalid(error.to_string()))?,
+    let requested = Links::read(arguments)?;
+    let doi = match requested.id.kind {
+        Kind::Doi => Doi::parse(&requested.id.id).map_err(|error| invalid(error.to_string()))?,
         kind => return Err(invalid(format!("id: expected a doi but found a {}", kind.as_str()))),
     };
-    let start = offset(asked.cursor.as_deref())? as usize;
+    let start = offset(requested.cursor.as_deref())? as usize;
     let response = response::ask_one(host, request::work(&doi))?;
     let work = response::read(&response, Asked::ForWork, works::work)
         .map_err(|error| explained(error, &doi, host))?
         .work;
     let total = work.references.len();
-    let limit = asked.limit.min(MOST_REFERENCES) as usize;
+    let limit = requested.limit.min(MOST_REFERENCES) as usize;
     let end = start.saturating_add(limit).min(total);
     let links = work.references.into_iter().skip(start).take(limit);
     let linked = Linked {
         total: Some(total as u64),
-        links: links.map(|one| Link { work: cited(one), ..Link::default() }).collect(),
+        links: links.map(|reference| Link { work: cited(reference), ..Link::default() }).collect(),
         next_cursor: (end < total).then(|| end.to_string().into()),
     };
     Ok(linked.to_json())
@@ -112,7 +112,7 @@ fn cited(reference: Reference<'_>) -> Work<'_> {
             .into_iter()
             .collect(),
         container_title: reference.container_title,
-        issued: issued.filter(|year| year.bytes().all(|one| one.is_ascii_digit())).map(Into::into),
+        issued: issued.filter(|year| year.bytes().all(|b| b.is_ascii_digit())).map(Into::into),
         source: "crossref".into(),
         ..Work::default()
     }
@@ -135,7 +135,7 @@ fn add_open_copies(work: &mut Work<'_>) {
     work.open_copies = work
         .links
         .iter()
-        .filter(|form| form.application.as_deref().is_none_or(|one| one == "unspecified"))
+        .filter(|form| form.application.as_deref().is_none_or(|purpose| purpose == "unspecified"))
         .filter_map(|form| {
             let kind = match form.content_type.as_deref()? {
                 "application/pdf" => "pdf",
@@ -180,18 +180,18 @@ mod tests {
         })
     }
 
-    fn told(text: Result<String, Error>) -> Value {
+    fn parsed(text: Result<String, Error>) -> Value {
         serde_json::from_str(&text.unwrap()).unwrap()
     }
 
     #[test]
-    fn a_search_keeps_to_years_and_says_what_is_open() {
+    fn a_search_keeps_to_years_and_marks_what_is_open() {
         let page = json!({"status": "ok", "message-type": "work-list", "message": {
             "total-results": 90, "items-per-page": 1, "items": [item()]
         }});
         let host = FakeHost::new(move |_| answer(200, page.to_string()));
         let arguments = r#"{"query": "desks", "limit": 500, "year_from": 1999, "cursor": "20"}"#;
-        let found = told(search(arguments, &host));
+        let found = parsed(search(arguments, &host));
         let url = &host.requests()[0].url;
         assert!(url.contains("query=desks&filter=from-pub-date:1999&rows=100&offset=20"), "{url}");
         assert_eq!((&found["total"], &found["next_cursor"]), (&json!(90), &json!("21")));
@@ -203,13 +203,13 @@ mod tests {
     }
 
     #[test]
-    fn references_come_in_parts() {
+    fn references_come_in_pages() {
         let work = json!({"status": "ok", "message-type": "work", "message": item()});
         let host = FakeHost::new(move |_| answer(200, work.to_string()));
         let ask = |cursor: &str| {
             let arguments =
                 format!(r#"{{"id": {{"type": "doi", "id": "10.5555/desk"}}, "limit": 2{cursor}}}"#);
-            told(references(&arguments, &host))
+            parsed(references(&arguments, &host))
         };
         let first = ask("");
         assert_eq!((&first["total"], &first["next_cursor"]), (&json!(3), &json!("2")));
@@ -228,7 +228,7 @@ mod tests {
         let work = json!({"status": "ok", "message-type": "work", "message": closed});
         let host = FakeHost::new(move |_| answer(200, work.to_string()));
         let arguments = r#"{"ids": [{"type": "doi", "id": "10.5555/desk"}]}"#;
-        let found = told(open_copies(arguments, &host));
+        let found = parsed(open_copies(arguments, &host));
         assert!(found["works"][0]["work"].get("is_oa").is_none());
         assert!(found["works"][0]["work"].get("open_copies").is_none());
     }

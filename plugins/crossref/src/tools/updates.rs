@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         ));
     }
     let work = match response::read(&own, Asked::ForWork, works::work) {
-        Ok(one) => one.work,
+        Ok(single) => single.work,
         Err(error) if error.code == Code::NotFound && !found.works.is_empty() => {
             notices.push("Crossref has notices about the work, but not the work itself".to_owned());
             Work::default()
@@ -137,11 +137,11 @@ impl<'d> Updates<'d> {
                 }
             }
         }
-        updates.sort_by(|one, two| {
+        updates.sort_by(|left, right| {
             let key = |notice: &Notice<'d>| {
                 (notice.date.is_none(), notice.date.clone(), notice.notice_doi.to_lowercase())
             };
-            key(one).cmp(&key(two)).then_with(|| one.kind.cmp(&two.kind))
+            key(left).cmp(&key(right)).then_with(|| left.kind.cmp(&right.kind))
         });
         let has = |is: fn(&Update<'d>) -> bool| {
             let kind =

@@ -92,8 +92,8 @@ fn check_work(work: &Value) {
         assert!(named, "{agent}");
     }
     let own = work.get("url").cloned();
-    let others = [list("links"), list("licenses")].concat();
-    for address in own.into_iter().chain(others.iter().map(|item| item["url"].clone())) {
+    let linked = [list("links"), list("licenses")].concat();
+    for address in own.into_iter().chain(linked.iter().map(|item| item["url"].clone())) {
         check_address(&address);
     }
     let dates = [list("updates"), list("updated_by")].concat();

@@ -39,7 +39,7 @@ fn a_whole_reference_agrees_wholly_in_any_style() {
 }
 
 #[test]
-fn a_reference_without_title_is_known_by_its_place() {
+fn a_reference_without_title_is_recognized_by_volume_and_page() {
     let (score, agreed) = compare("A. Núñez et al., J. Desks 12, 345 (2019).", &work());
     assert!(score > 0.99, "{score}");
     assert_eq!(agreed, [Agreement::Author, Agreement::Year, Agreement::Volume, Agreement::Page]);
@@ -62,7 +62,7 @@ fn other_works_by_the_author_or_on_the_subject_are_no_evidence() {
 }
 
 #[test]
-fn a_title_that_says_nothing_needs_more_than_itself() {
+fn a_generic_title_needs_further_evidence() {
     let editorial = Work { title: Some("Editorial".into()), ..work() };
     let (score, _) = compare("Smith (2001) Editorial. Libraries Today 3:4-5", &editorial);
     assert!(score < 0.5, "{score}");
