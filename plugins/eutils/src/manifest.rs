@@ -359,21 +359,21 @@ mod tests {
     }
 
     #[test]
-    fn schemas_are_strict_and_say_no_null() {
-        fn walk(place: &str, schema: &Value) {
+    fn schemas_are_strict_and_have_no_null() {
+        fn walk(path: &str, schema: &Value) {
             if let Some(members) = schema.as_object() {
-                assert_ne!(members.get("type"), Some(&Value::from("null")), "{place}");
-                assert!(!members.get("type").is_some_and(Value::is_array), "{place}");
+                assert_ne!(members.get("type"), Some(&Value::from("null")), "{path}");
+                assert!(!members.get("type").is_some_and(Value::is_array), "{path}");
                 if members.get("type") == Some(&Value::from("object"))
                     && members.contains_key("properties")
                 {
-                    assert_eq!(members["additionalProperties"], false, "{place}");
+                    assert_eq!(members["additionalProperties"], false, "{path}");
                 }
                 for (name, member) in members {
-                    walk(&format!("{place}/{name}"), member);
+                    walk(&format!("{path}/{name}"), member);
                 }
             } else if let Some(items) = schema.as_array() {
-                items.iter().for_each(|item| walk(place, item));
+                items.iter().for_each(|item| walk(path, item));
             }
         }
         let manifest = manifest();

@@ -129,7 +129,7 @@ fn plain_number(text: &str) -> bool {
 fn isbn_of(text: &str) -> Option<String> {
     let digits: String = text
         .chars()
-        .filter(|one| one.is_ascii_digit() || matches!(one, 'X' | 'x'))
+        .filter(|character| character.is_ascii_digit() || matches!(character, 'X' | 'x'))
         .collect::<String>()
         .to_ascii_uppercase();
     let head = digits.get(..9).is_some_and(|head| head.bytes().all(|byte| byte.is_ascii_digit()));
@@ -143,16 +143,16 @@ fn isbn_of(text: &str) -> Option<String> {
 
 fn issns<'d>(issn: Option<Text<'d>>, linking: Option<Text<'d>>) -> Vec<Text<'d>> {
     let mut found = Vec::new();
-    for one in issn.into_iter().chain(linking) {
-        let bytes = one.as_bytes();
+    for issn in issn.into_iter().chain(linking) {
+        let bytes = issn.as_bytes();
         let right = bytes.len() == 9
             && bytes.iter().enumerate().all(|(at, byte)| match at {
                 4 => *byte == b'-',
                 8 => byte.is_ascii_digit() || *byte == b'X',
                 _ => byte.is_ascii_digit(),
             });
-        if right && !found.contains(&one) {
-            found.push(one);
+        if right && !found.contains(&issn) {
+            found.push(issn);
         }
     }
     found

@@ -84,7 +84,7 @@ fn ids(ids: &[(&str, &str)]) -> Value {
 #[test]
 fn identifiers_of_every_kind_become_records_in_one_fetch() {
     let host = FakeHost::new(ncbi);
-    let asked = ids(&[
+    let arguments = ids(&[
         ("pmid", "1"),
         ("pmid", "9"),
         ("doi", "10.5555/p.2"),
@@ -92,13 +92,13 @@ fn identifiers_of_every_kind_become_records_in_one_fetch() {
         ("doi", "10.5555/none"),
         ("pmcid", "PMC40"),
     ]);
-    let found = call("lookup", &asked, &host).unwrap();
+    let found = call("lookup", &arguments, &host).unwrap();
     let works: Vec<(&str, &str)> = found["works"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| {
-            (one["id"]["id"].as_str().unwrap(), one["work"]["ids"]["pmid"].as_str().unwrap())
+        .map(|item| {
+            (item["id"]["id"].as_str().unwrap(), item["work"]["ids"]["pmid"].as_str().unwrap())
         })
         .collect();
     assert_eq!(works, [("1", "1"), ("10.5555/p.2", "2"), ("10.5555/p.3", "3"), ("PMC40", "4")]);
@@ -106,24 +106,24 @@ fn identifiers_of_every_kind_become_records_in_one_fetch() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| one["id"].as_str().unwrap())
+        .map(|id| id["id"].as_str().unwrap())
         .collect();
     assert_eq!(missing, ["9", "10.5555/none"]);
     assert!(found.get("failed").is_none());
-    let fetches = host.requests().iter().filter(|one| one.url.contains("efetch")).count();
+    let fetches = host.requests().iter().filter(|request| request.url.contains("efetch")).count();
     assert_eq!(fetches, 1);
 }
 
 #[test]
-fn what_could_not_be_asked_is_failed_and_not_missing() {
+fn an_unresolved_id_is_failed_and_not_missing() {
     let host = FakeHost::new(|request: &Request| {
         if request.url.contains("efetch") {
             return ncbi(request);
         }
         failure(FailureKind::Unreachable { status: 503 }, "no answer")
     });
-    let asked = ids(&[("pmid", "1"), ("doi", "10.5555/p.2")]);
-    let found = call("lookup", &asked, &host).unwrap();
+    let arguments = ids(&[("pmid", "1"), ("doi", "10.5555/p.2")]);
+    let found = call("lookup", &arguments, &host).unwrap();
     assert_eq!(found["works"].as_array().unwrap().len(), 1);
     assert_eq!(found["failed"][0]["id"]["id"], "10.5555/p.2");
     assert_eq!(found["failed"][0]["code"], "upstream_unavailable");
@@ -151,10 +151,10 @@ fn too_many_identifiers_are_refused() {
 }
 
 #[test]
-fn resources_say_what_the_plugin_is_and_how_large_pubmed_is() {
+fn resources_describe_the_plugin_and_the_size_of_pubmed() {
     let host = FakeHost::new(ncbi);
-    let asked = |uri: &str, secrets: &[&str]| json!({"uri": uri, "secrets": secrets});
-    let info = call("resource", &asked("pubmed-connect://info", &["api_key"]), &host).unwrap();
+    let arguments = |uri: &str, secrets: &[&str]| json!({"uri": uri, "secrets": secrets});
+    let info = call("resource", &arguments("pubmed-connect://info", &["api_key"]), &host).unwrap();
     assert_eq!(info["ncbi_compliance"]["api_usage_status"], "NCBI API key in use");
     assert_eq!(info["contact_email"], "not set");
     assert_eq!(
@@ -162,7 +162,7 @@ fn resources_say_what_the_plugin_is_and_how_large_pubmed_is() {
         concat!("carrel/", env!("CARGO_PKG_VERSION"))
     );
     assert_eq!(info["operational_status"]["ncbi_status"], "Nominal");
-    let stats = call("resource", &asked("pubmed-connect://stats/pubmed", &[]), &host).unwrap();
+    let stats = call("resource", &arguments("pubmed-connect://stats/pubmed", &[]), &host).unwrap();
     assert_eq!(
         (&stats["total_record_count"], &stats["database_name"]),
         (&json!(39), &json!("pubmed"))
@@ -170,14 +170,14 @@ fn resources_say_what_the_plugin_is_and_how_large_pubmed_is() {
     let down = FakeHost::new(|_: &Request| {
         failure(FailureKind::Unreachable { status: 0 }, "no connection")
     });
-    let info = call("resource", &asked("pubmed-connect://info", &[]), &down).unwrap();
+    let info = call("resource", &arguments("pubmed-connect://info", &[]), &down).unwrap();
     assert_eq!(info["operational_status"]["ncbi_status"], "no connection");
-    let error = call("resource", &asked("pubmed-connect://other", &[]), &host).unwrap_err();
+    let error = call("resource", &arguments("pubmed-connect://other", &[]), &host).unwrap_err();
     assert_eq!(error.code, Code::InvalidArguments);
 }
 
 #[test]
-fn a_backend_that_failed_is_asked_again_past_the_cache() {
+fn a_backend_that_failed_is_requested_again_past_the_cache() {
     let turn = Cell::new(0);
     let host = FakeHost::new(|request: &Request| {
         turn.set(turn.get() + 1);
@@ -200,7 +200,7 @@ fn a_backend_that_failed_is_asked_again_past_the_cache() {
 }
 
 #[test]
-fn a_report_that_will_not_change_is_not_asked_for_again() {
+fn a_report_that_will_not_change_is_not_requested_again() {
     let host = FakeHost::new(|_: &Request| {
         answer(200, "<eSearchResult><ERROR>Invalid db name specified: x</ERROR></eSearchResult>")
     });
@@ -228,7 +228,7 @@ fn a_part_that_cannot_be_read_is_discarded_and_the_rest_kept() {
 #[test]
 fn an_answer_that_says_there_is_no_such_article_is_not_discarded() {
     let host = FakeHost::new(|_: &Request| answer(200, "<PubmedArticleSet></PubmedArticleSet>"));
-    let asked = json!({"source_pmid": "1", "relationship_type": "citation_formats"});
-    assert_eq!(call("related", &asked, &host).unwrap_err().code, Code::NotFound);
+    let arguments = json!({"source_pmid": "1", "relationship_type": "citation_formats"});
+    assert_eq!(call("related", &arguments, &host).unwrap_err().code, Code::NotFound);
     assert_eq!(host.discards(), []);
 }

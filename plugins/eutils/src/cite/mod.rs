@@ -116,8 +116,8 @@ fn initials(author: &Author<'_>) -> Option<String> {
         (None, Some(initials)) => {
             let spaced: Vec<String> = initials
                 .chars()
-                .filter(|one| one.is_alphabetic())
-                .map(|one| format!("{one}."))
+                .filter(|letter| letter.is_alphabetic())
+                .map(|letter| format!("{letter}."))
                 .collect();
             Some(spaced.join(" "))
         }
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn titles_lose_pubmeds_punctuation_and_nothing_else() {
         let of = |title: &'static str| Article { title: Some(title.into()), ..Article::default() };
-        for (given, shown) in [
+        for (input, shown) in [
             ("On desks.", "On desks"),
             ("[On desks].", "On desks"),
             ("[On desks.]", "On desks"),
@@ -169,7 +169,7 @@ mod tests {
             ("Why?", "Why?"),
             ("And then...", "And then..."),
         ] {
-            assert_eq!(title(&of(given)), Some(shown), "{given}");
+            assert_eq!(title(&of(input)), Some(shown), "{input}");
         }
     }
 }

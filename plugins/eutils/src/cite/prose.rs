@@ -31,22 +31,22 @@ pub fn apa(article: &Article<'_>) -> String {
     match kind(article) {
         Kind::Article => {
             if let Some(journal) = &article.journal_info {
-                let mut place = journal.title.as_deref().unwrap_or_default().to_owned();
+                let mut source = journal.title.as_deref().unwrap_or_default().to_owned();
                 if let Some(volume) = &journal.volume {
-                    place.push_str(&format!(", {volume}"));
+                    source.push_str(&format!(", {volume}"));
                 }
                 if let Some(issue) = &journal.issue {
                     let gap = if journal.volume.is_none() { ", " } else { "" };
-                    place.push_str(&format!("{gap}({issue})"));
+                    source.push_str(&format!("{gap}({issue})"));
                 }
                 if let Some(pages) = pages(article) {
                     let range = match page_range(pages) {
                         (first, Some(last)) => format!("{first}–{last}"),
                         (first, None) => first,
                     };
-                    place.push_str(&format!(", {range}"));
+                    source.push_str(&format!(", {range}"));
                 }
-                sentence(&mut out, place.trim_start_matches(", "));
+                sentence(&mut out, source.trim_start_matches(", "));
             }
         }
         Kind::Chapter | Kind::Book => {
@@ -58,7 +58,7 @@ pub fn apa(article: &Article<'_>) -> String {
                 let editors: Vec<String> = book.editors.iter().filter_map(plain_apa).collect();
                 let editors = match &*editors {
                     [] => String::new(),
-                    [one] => format!("{one} (Ed.), "),
+                    [name] => format!("{name} (Ed.), "),
                     several => format!("{} (Eds.), ", listed(several, ", & ", " & ")),
                 };
                 sentence(&mut out, &format!("In {editors}{title}"));
@@ -90,7 +90,7 @@ pub fn mla(article: &Article<'_>) -> String {
     };
     match &*article.authors {
         [] => {}
-        [one] => sentence(&mut out, &inverted(one, ", ")),
+        [author] => sentence(&mut out, &inverted(author, ", ")),
         [one, two] => sentence(&mut out, &format!("{}, and {}", inverted(one, ", "), natural(two))),
         [first, ..] => sentence(&mut out, &format!("{}, et al", inverted(first, ", "))),
     }
@@ -189,8 +189,8 @@ fn apa_authors(authors: &[Author<'_>]) -> String {
 fn listed(names: &[String], before_last: &str, between: &str) -> String {
     match names {
         [] => String::new(),
-        [one] => one.clone(),
-        [one, two] => format!("{one}{between}{two}"),
+        [name] => name.clone(),
+        [first, second] => format!("{first}{between}{second}"),
         [first @ .., last] => format!("{}{before_last}{last}", first.join(", ")),
     }
 }
@@ -224,7 +224,7 @@ fn shortened<'l>(first: &str, last: &'l str) -> &'l str {
     if first.len() != last.len() || last.len() < 3 || !digits(first) || !digits(last) {
         return last;
     }
-    let same = first.bytes().zip(last.bytes()).take_while(|(one, other)| one == other).count();
+    let same = first.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
     last.get(same.min(last.len() - 2)..).unwrap_or(last)
 }
 

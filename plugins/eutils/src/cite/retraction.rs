@@ -48,8 +48,8 @@ impl<'d> Retraction<'d> {
         let title = title(article)?;
         let Some(mark) = self.mark else { return Some(Cow::Borrowed(title)) };
         let lower = title.to_lowercase();
-        let says_so = lower.starts_with("retracted") || lower.contains("[retracted");
-        Some(match says_so {
+        let is_marked = lower.starts_with("retracted") || lower.contains("[retracted");
+        Some(match is_marked {
             true => Cow::Borrowed(title),
             false => Cow::Owned(format!("{title} [{mark}]")),
         })
@@ -120,7 +120,7 @@ fn note(notice: &Notice<'_>) -> String {
 fn published_in(notice: &Notice<'_>, write: fn(&CitedIssue<'_>) -> String) -> String {
     let words = notice.citation.as_deref().map(without_doi);
     let shown = words.map(|words| match CitedIssue::read(words) {
-        Some(place) => write(&place),
+        Some(cited) => write(&cited),
         None => format!("in {}", words.trim_end_matches('.')),
     });
     let doi = notice.doi.as_deref().and_then(|doi| Doi::parse(doi).ok()).map(|doi| doi.url());
@@ -134,16 +134,16 @@ fn without_doi(citation: &str) -> &str {
     citation.split(" doi:").next().unwrap_or(citation).trim_end()
 }
 
-fn apa_issue(place: &CitedIssue<'_>) -> String {
-    let mut out = format!("{}, {}", place.year, place.journal);
-    if let Some(volume) = place.volume {
+fn apa_issue(cited: &CitedIssue<'_>) -> String {
+    let mut out = format!("{}, {}", cited.year, cited.journal);
+    if let Some(volume) = cited.volume {
         out.push_str(&format!(", {volume}"));
     }
-    if let Some(issue) = place.issue {
+    if let Some(issue) = cited.issue {
         // Brackets, because the whole text is in parentheses.
         out.push_str(&format!("[{issue}]"));
     }
-    match place.pages.map(page_range) {
+    match cited.pages.map(page_range) {
         Some((first, Some(last))) => out.push_str(&format!(", pp. {first}–{last}")),
         Some((first, None)) => out.push_str(&format!(", p. {first}")),
         None => {}
@@ -151,12 +151,12 @@ fn apa_issue(place: &CitedIssue<'_>) -> String {
     out
 }
 
-fn mla_issue(place: &CitedIssue<'_>) -> String {
-    let mut parts = vec![format!("in {}", place.journal)];
-    parts.extend(place.volume.map(|volume| format!("vol. {volume}")));
-    parts.extend(place.issue.map(|issue| format!("no. {issue}")));
-    parts.push(place.year.to_owned());
-    parts.extend(place.pages.map(|pages| match page_range(pages) {
+fn mla_issue(cited: &CitedIssue<'_>) -> String {
+    let mut parts = vec![format!("in {}", cited.journal)];
+    parts.extend(cited.volume.map(|volume| format!("vol. {volume}")));
+    parts.extend(cited.issue.map(|issue| format!("no. {issue}")));
+    parts.push(cited.year.to_owned());
+    parts.extend(cited.pages.map(|pages| match page_range(pages) {
         (first, Some(last)) => format!("pp. {first}-{last}"),
         (first, None) => format!("p. {first}"),
     }));
@@ -180,7 +180,7 @@ impl<'c> CitedIssue<'c> {
             text.get(..4).is_some_and(|year| year.bytes().all(|byte| byte.is_ascii_digit()))
                 && !text
                     .get(4..)
-                    .is_some_and(|rest| rest.starts_with(|one: char| one.is_ascii_digit()))
+                    .is_some_and(|rest| rest.starts_with(|next: char| next.is_ascii_digit()))
         };
         let (at, _) = citation
             .match_indices(". ")
@@ -230,9 +230,9 @@ mod tests {
             ("PLoS One. 2015;10:e0120211.", "PLoS One", (Some("10"), None)),
             ("Proc Natl Acad Sci U S A. 2019 Dec 6", "Proc Natl Acad Sci U S A", (None, None)),
         ] {
-            let place = CitedIssue::read(citation).unwrap();
+            let cited = CitedIssue::read(citation).unwrap();
             assert_eq!(
-                (place.journal, (place.volume, place.issue)),
+                (cited.journal, (cited.volume, cited.issue)),
                 (journal, numbers),
                 "{citation}"
             );

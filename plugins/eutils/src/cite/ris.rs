@@ -12,11 +12,11 @@ pub fn ris(article: &Article<'_>) -> String {
             // Some readers begin a new line at Unicode's line separators.
             let value: String = value
                 .chars()
-                .map(|one| {
-                    if one.is_control() || matches!(one, '\u{2028}' | '\u{2029}') {
+                .map(|character| {
+                    if character.is_control() || matches!(character, '\u{2028}' | '\u{2029}') {
                         ' '
                     } else {
-                        one
+                        character
                     }
                 })
                 .collect();

@@ -38,10 +38,10 @@ impl Article<'_> {
         object.optional("abstract_text", self.abstract_text.as_deref());
         object.some_objects("abstract_sections", &self.abstract_sections, section);
         object.optional("copyright", self.copyright.as_deref());
-        object.some_objects("other_abstracts", &self.other_abstracts, |other, item| {
-            item.optional("type", other.kind.as_deref());
-            item.optional("language", other.language.as_deref());
-            item.objects("sections", &other.sections, section);
+        object.some_objects("other_abstracts", &self.other_abstracts, |other_abstract, item| {
+            item.optional("type", other_abstract.kind.as_deref());
+            item.optional("language", other_abstract.language.as_deref());
+            item.objects("sections", &other_abstract.sections, section);
         });
         object.some_objects("authors", &self.authors, author);
         if let Some(complete) = self.authors_complete {
@@ -73,9 +73,9 @@ impl Article<'_> {
         object.optional("coi_statement", self.coi_statement.as_deref());
         object.some_strings("notes", &self.notes);
         object.some_strings("space_flight_missions", &self.space_flight_missions);
-        object.some_objects("other_ids", &self.other_ids, |other, item| {
-            item.optional("source", other.source.as_deref());
-            item.string("id", &other.id);
+        object.some_objects("other_ids", &self.other_ids, |other_id, item| {
+            item.optional("source", other_id.source.as_deref());
+            item.string("id", &other_id.id);
         });
         object.optional("status", self.status.as_deref());
         object.optional("publication_status", self.publication_status.as_deref());

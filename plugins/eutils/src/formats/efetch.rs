@@ -279,7 +279,7 @@ fn read_journal<'d>(xml: &mut XmlReader<'d>, journal: &mut JournalInfo<'d>) -> R
 }
 
 /// Whether an attribute is `Y`.
-fn says_yes(xml: &XmlReader<'_>, name: &str) -> bool {
+fn is_yes(xml: &XmlReader<'_>, name: &str) -> bool {
     xml.attribute(name).as_deref() == Some("Y")
 }
 
@@ -292,7 +292,7 @@ fn mesh<'d>(xml: &mut XmlReader<'d>, terms: &mut Vec<MeshTerm<'d>>) -> Result<()
         let mut descriptor = None;
         let mut term = MeshTerm::default();
         while let Some(element) = xml.child()? {
-            let (ui, is_major_topic) = (xml.attribute("UI"), says_yes(xml, "MajorTopicYN"));
+            let (ui, is_major_topic) = (xml.attribute("UI"), is_yes(xml, "MajorTopicYN"));
             match element.local {
                 "DescriptorName" => {
                     (term.ui, term.is_major_topic) = (ui, is_major_topic);

@@ -155,18 +155,18 @@ pub(crate) fn abstract_of<'d>(
 pub(crate) fn other_abstract<'d>(
     xml: &mut XmlReader<'d>,
 ) -> Result<Option<OtherAbstract<'d>>, Error> {
-    let mut other = OtherAbstract {
+    let mut found = OtherAbstract {
         kind: xml.attribute("Type"),
         language: xml.attribute("Language"),
         sections: Vec::new(),
     };
     while let Some(element) = xml.child()? {
         match element.local {
-            "AbstractText" => other.sections.extend(section(xml)?),
+            "AbstractText" => found.sections.extend(section(xml)?),
             _ => xml.skip()?,
         }
     }
-    Ok(Some(other).filter(|other| !other.sections.is_empty()))
+    Ok(Some(found).filter(|found| !found.sections.is_empty()))
 }
 
 fn section<'d>(xml: &mut XmlReader<'d>) -> Result<Option<Section<'d>>, Error> {
@@ -422,11 +422,11 @@ pub(crate) fn pmcid(text: Text<'_>) -> Option<Text<'_>> {
 
 /// A whole number, as NCBI writes counts.
 pub(crate) fn count(xml: &mut XmlReader<'_>) -> Result<Option<u64>, Error> {
-    let place = xml.offset();
+    let offset = xml.offset();
     let Some(text) = xml.text()? else { return Ok(None) };
     text.parse().map(Some).map_err(|_| {
         let found = carrel_pdk::text::excerpt(&text);
-        xml.error_at(place, format!("expected a number but found {found:?}"))
+        xml.error_at(offset, format!("expected a number but found {found:?}"))
     })
 }
 

@@ -216,8 +216,8 @@ fn checks<'d>(xml: &mut XmlReader<'d>, found: &mut Links<'d>) -> Result<(), Erro
     while let Some(element) = xml.child()? {
         match element.local {
             "Id" => {
-                let says = |name| xml.attribute(name).map(|value| value == "Y");
-                let (has_link_out, has_neighbor) = (says("HasLinkOut"), says("HasNeighbor"));
+                let flag = |name| xml.attribute(name).map(|value| value == "Y");
+                let (has_link_out, has_neighbor) = (flag("HasLinkOut"), flag("HasNeighbor"));
                 let check = |id| Check { id, has_link_out, has_neighbor };
                 found.checks.extend(xml.text()?.map(check));
             }

@@ -79,7 +79,7 @@ impl Found<'_> {
             translations: self
                 .translations
                 .into_iter()
-                .map(|one| Translation { from: own(one.from), to: own(one.to) })
+                .map(|pair| Translation { from: own(pair.from), to: own(pair.to) })
                 .collect(),
             warnings: self.warnings,
             errors: self.errors,

@@ -350,16 +350,16 @@ fn references<'d>(xml: &mut XmlReader<'d>) -> Result<Vec<Correction<'d>>, Error>
             xml.skip()?;
             continue;
         }
-        let mut one = Correction::default();
+        let mut correction = Correction::default();
         while let Some(element) = xml.child()? {
             match element.local {
-                "RefType" => once(&mut one.ref_type, xml.text()?),
-                "RefSource" => once(&mut one.ref_source, xml.text()?),
-                "PMID" => once(&mut one.pmid, xml.text()?),
+                "RefType" => once(&mut correction.ref_type, xml.text()?),
+                "RefSource" => once(&mut correction.ref_source, xml.text()?),
+                "PMID" => once(&mut correction.pmid, xml.text()?),
                 _ => xml.skip()?,
             }
         }
-        found.push(one);
+        found.push(correction);
     }
     Ok(found)
 }

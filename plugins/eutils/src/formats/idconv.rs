@@ -125,10 +125,10 @@ pub fn parse(document: &str) -> Result<Converted<'static>, Error> {
         let pmcid = text(record.pmcid);
         let doi = text(record.doi);
         let mid = text(record.mid);
-        let asked = text(record.requested_id).or_else(|| {
+        let requested = text(record.requested_id).or_else(|| {
             pmcid.clone().or_else(|| pmid.clone()).or_else(|| doi.clone()).or_else(|| mid.clone())
         });
-        let Some(requested_id) = asked else { continue };
+        let Some(requested_id) = requested else { continue };
         if record.status.as_deref() == Some("error") || record.errmsg.is_some() {
             let words = record.errmsg.unwrap_or_else(|| "not found".to_owned());
             converted.errors.push(format!("{requested_id}: {words}"));

@@ -51,13 +51,13 @@ impl<'d> Updates<'d> {
     {
         let mut is_retracted = types.into_iter().any(|kind| kind == RETRACTED);
         let mut notices: Vec<Notice<'d>> = Vec::new();
-        for one in corrections {
-            let Some(ref_type) = one.ref_type.as_deref() else { continue };
+        for item in corrections {
+            let Some(ref_type) = item.ref_type.as_deref() else { continue };
             let Some((kind, false)) = meaning(ref_type) else { continue };
             is_retracted |= kind == "retraction" || plain(ref_type).starts_with("retracted");
-            let doi = one.ref_source.as_deref().and_then(doi_in).map(Text::Owned);
-            let citation = one.ref_source.clone();
-            notices.push(Notice { kind: kind.into(), pmid: one.pmid.clone(), doi, citation });
+            let doi = item.ref_source.as_deref().and_then(doi_in).map(Text::Owned);
+            let citation = item.ref_source.clone();
+            notices.push(Notice { kind: kind.into(), pmid: item.pmid.clone(), doi, citation });
         }
         notices.sort_by_key(|notice| match &*notice.kind {
             "retraction" => 0,
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn retractions_come_first_and_a_citation_stands_in_for_an_identifier() {
+    fn retractions_come_first_and_a_citation_replaces_a_missing_identifier() {
         let found = Updates::new(
             [],
             &[

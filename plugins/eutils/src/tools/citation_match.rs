@@ -121,11 +121,11 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         Ok((0..count)
             .map(|index| {
                 let name = format!("c{index}");
-                let answer = found.iter().find(|one| one.key.as_deref() == Some(name.as_str()));
+                let answer = found.iter().find(|entry| entry.key.as_deref() == Some(name.as_str()));
                 let answer = answer.cloned().unwrap_or_default();
                 Answer {
                     index,
-                    key: arguments.citations.get(index).and_then(|one| present(one.key.as_deref())),
+                    key: arguments.citations.get(index).and_then(|c| present(c.key.as_deref())),
                     status: answer.status,
                     pmid: answer.pmid.map(|pmid| pmid.into_owned()),
                     candidates: answer.candidates.into_iter().map(|id| id.into_owned()).collect(),
@@ -134,6 +134,6 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
             })
             .collect::<Vec<_>>())
     })?;
-    let total_matched = matches.iter().filter(|one| one.status == Status::Matched).count();
+    let total_matched = matches.iter().filter(|answer| answer.status == Status::Matched).count();
     Ok(crate::to_json(&MatchResult { matches, total_matched, total_submitted: count }))
 }

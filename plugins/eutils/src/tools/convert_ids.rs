@@ -60,21 +60,21 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let arguments: ConvertArguments = carrel_pdk::arguments(arguments)?;
     counted("ids", arguments.ids.len(), MOST)?;
     let ids: Vec<String> = arguments.ids.into_iter().map(|id| id.0).collect();
-    let mut asked: Vec<(&str, Id)> = Vec::new();
+    let mut requested: Vec<(&str, Id)> = Vec::new();
     let mut wrong = Vec::new();
     for text in unique(&ids) {
         match Id::parse(text) {
-            Some(id) => asked.push((text, id)),
+            Some(id) => requested.push((text, id)),
             None => wrong.push(text.to_owned()),
         }
     }
-    if asked.is_empty() {
+    if requested.is_empty() {
         let first = carrel_pdk::text::excerpt(wrong.first().map_or("", String::as_str));
         return Err(invalid(format!("ids: expected PMIDs, PMCIDs or DOIs but found {first:?}")));
     }
     // Two spellings of one identifier are looked up once.
     let mut seen = HashSet::new();
-    let distinct = asked.iter().map(|(_, id)| id).filter(|id| seen.insert(id.key()));
+    let distinct = requested.iter().map(|(_, id)| id).filter(|id| seen.insert(id.key()));
     let ids: Vec<Id> = distinct.cloned().collect();
     let (mut known, failures) = resolve::convert(host, &ids);
     let unknown: Vec<&Id> = ids.iter().filter(|id| !known.contains_key(&id.key())).collect();
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
         format!("PMC's converter could not be asked, so PMCIDs may be missing: {}", error.message)
     }));
     let (mut records, mut not_found) = (Vec::new(), Vec::new());
-    for (text, id) in asked {
+    for (text, id) in requested {
         match known.get(&id.key()) {
             Some(resolved) => records.push(Record {
                 requested_id: text.to_owned(),

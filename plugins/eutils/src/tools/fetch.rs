@@ -193,7 +193,7 @@ fn reduced<'d>(article: Article<'d>, arguments: &FetchArguments) -> Article<'d> 
         ..Article::default()
     };
     // Cited works, which older records list as corrections.
-    reduced.comments_corrections.retain(|one| one.ref_type.as_deref() != Some("Cites"));
+    reduced.comments_corrections.retain(|entry| entry.ref_type.as_deref() != Some("Cites"));
     let without_affiliations = arguments.omit.contains(&Part::Affiliations);
     if !whole || without_affiliations {
         reduced.authors.iter_mut().for_each(|author| author.affiliations.clear());

@@ -18,46 +18,46 @@ pub(crate) const BATCH: u32 = 100;
 
 /// Runs the tool.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
-    let given = lookup::ids(arguments)?;
-    let count = given.len();
+    let ids = lookup::ids(arguments)?;
+    let count = ids.len();
     if !(1..=BATCH as usize).contains(&count) {
         return Err(invalid(format!("expected 1 to {BATCH} ids but found {count}")));
     }
-    let (mut asked, mut unreadable) = (Vec::new(), Vec::new());
-    for one in given {
-        match (one.kind, Id::parse(&one.id)) {
+    let (mut readable, mut unreadable) = (Vec::new(), Vec::new());
+    for requested in ids {
+        match (requested.kind, Id::parse(&requested.id)) {
             (Kind::Pmid, Some(id @ Id::Pmid(_)))
             | (Kind::Pmcid, Some(id @ Id::Pmcid(_)))
-            | (Kind::Doi, Some(id @ Id::Doi(_))) => asked.push((one, id)),
-            _ => unreadable.push(one),
+            | (Kind::Doi, Some(id @ Id::Doi(_))) => readable.push((requested, id)),
+            _ => unreadable.push(requested),
         }
     }
-    let search = find_pmids(host, &asked);
+    let search = find_pmids(host, &readable);
     let empty = || Answer { not_found: unreadable.clone(), ..Answer::default() };
     if search.pmids.is_empty() {
         let mut answer = empty();
-        for (one, id) in asked {
-            search.miss(one, &id, &mut answer);
+        for (requested, id) in readable {
+            search.miss(requested, &id, &mut answer);
         }
         return Ok(answer.to_json());
     }
     let query = Query::new("efetch").with("db", "pubmed").with("retmode", "xml").ids(&search.pmids);
     let outcome = response::ask(host, &query, |body| {
         let articles = efetch::parse(body)?.articles;
-        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut positions: HashMap<String, usize> = HashMap::new();
         for (at, article) in articles.iter().enumerate() {
             for key in keys(article) {
-                places.entry(key).or_insert(at);
+                positions.entry(key).or_insert(at);
             }
         }
         let works: Vec<Work<'_>> = articles.into_iter().map(record::work).collect();
         let mut answer = empty();
-        for (one, id) in &asked {
+        for (requested, id) in &readable {
             let known = search.known.get(&id.key()).and_then(|known| known.pmid.as_ref());
-            let place = places.get(&id.key()).or_else(|| places.get(known?));
-            match place.and_then(|&at| works.get(at)) {
-                Some(work) => answer.works.push((one.clone(), work.clone())),
-                None => search.miss(one.clone(), id, &mut answer),
+            let position = positions.get(&id.key()).or_else(|| positions.get(known?));
+            match position.and_then(|&at| works.get(at)) {
+                Some(work) => answer.works.push((requested.clone(), work.clone())),
+                None => search.miss(requested.clone(), id, &mut answer),
             }
         }
         Ok(answer.to_json())
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     outcome.or_else(|error| {
         // All identifiers failed with the same error; each gets it, for the host's trace.
         let mut answer = empty();
-        answer.failed.extend(asked.into_iter().map(|(id, _)| (id, error.clone())));
+        answer.failed.extend(readable.into_iter().map(|(id, _)| (id, error.clone())));
         Ok(answer.to_json())
     })
 }
@@ -80,21 +80,21 @@ struct Search {
 
 impl Search {
     /// Notes an identifier without a record.
-    fn miss(&self, one: lookup::Id, id: &Id, answer: &mut Answer<'_>) {
+    fn miss(&self, requested: lookup::Id, id: &Id, answer: &mut Answer<'_>) {
         match &self.error {
             Some(error) if !matches!(id, Id::Pmid(_)) && !self.known.contains_key(&id.key()) => {
-                answer.failed.push((one, error.clone()));
+                answer.failed.push((requested, error.clone()));
             }
-            _ => answer.not_found.push(one),
+            _ => answer.not_found.push(requested),
         }
     }
 }
 
 /// The PMIDs to request: the given ones, and those of the other identifiers.
-fn find_pmids(host: &dyn Host, asked: &[(lookup::Id, Id)]) -> Search {
+fn find_pmids(host: &dyn Host, ids: &[(lookup::Id, Id)]) -> Search {
     let mut pmids: Vec<String> = Vec::new();
     let mut others: Vec<Id> = Vec::new();
-    for (_, id) in asked {
+    for (_, id) in ids {
         match id {
             Id::Pmid(pmid) => pmids.push(pmid.clone()),
             other => others.push(other.clone()),

@@ -42,7 +42,7 @@ pub(crate) fn ranged(name: &str, number: u32, least: u32, most: u32) -> Result<(
 
 /// The text on one line, without control characters; `None` when it is blank.
 pub(crate) fn present(text: Option<&str>) -> Option<String> {
-    let clean: String = text?.chars().map(|one| if one.is_control() { ' ' } else { one }).collect();
+    let clean: String = text?.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     carrel_pdk::text::present(&clean).map(std::borrow::Cow::into_owned)
 }
 

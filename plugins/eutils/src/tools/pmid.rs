@@ -70,8 +70,8 @@ impl JsonSchema for IdText {
 ///
 /// # Errors
 ///
-/// `invalid_arguments`, naming `place`.
-pub(crate) fn pmid(place: &str, id: &IdText) -> Result<String, Error> {
+/// `invalid_arguments`, naming `argument`.
+pub(crate) fn pmid(argument: &str, id: &IdText) -> Result<String, Error> {
     let text = id.0.trim();
     if let Ok(pmid) = Pmid::parse(text) {
         return Ok(pmid.to_string());
@@ -80,7 +80,7 @@ pub(crate) fn pmid(place: &str, id: &IdText) -> Result<String, Error> {
         return Ok(text.to_owned());
     }
     let found = excerpt(text);
-    Err(invalid(format!("{place}: expected a PMID such as 31452104 but found {found:?}")))
+    Err(invalid(format!("{argument}: expected a PMID such as 31452104 but found {found:?}")))
 }
 
 #[cfg(test)]

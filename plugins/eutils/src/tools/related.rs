@@ -272,8 +272,8 @@ fn links(
 
 fn describe(related: &mut [RelatedArticle], summaries: Vec<Brief>) {
     for summary in summaries {
-        let place = related.iter().position(|article| article.summary.pmid == summary.pmid);
-        if let Some(article) = place.and_then(|at| related.get_mut(at)) {
+        let index = related.iter().position(|article| article.summary.pmid == summary.pmid);
+        if let Some(article) = index.and_then(|at| related.get_mut(at)) {
             article.summary = summary;
         }
     }

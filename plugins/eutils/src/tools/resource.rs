@@ -141,9 +141,9 @@ pub(crate) struct LinkName {
 
 /// Runs the tool.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
-    let asked = resource::asked(arguments)?;
+    let requested = resource::asked(arguments)?;
     let query = Query::new("einfo").with("db", "pubmed");
-    match asked.uri.as_str() {
+    match requested.uri.as_str() {
         INFO => {
             let request = query.request();
             let outcome = host.fetch(request.clone()).map_err(Error::from).and_then(|first| {
@@ -163,7 +163,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
                 internal_queue_length: setting(host, "carrel:waiting"),
                 pubmed_last_update,
             };
-            let (usage, pace) = if asked.has("api_key") {
+            let (usage, pace) = if requested.has("api_key") {
                 ("NCBI API key in use", "at most 10 requests a second, kept by the host")
             } else {
                 ("no NCBI API key", "at most 3 requests a second, kept by the host")
@@ -172,7 +172,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
                 server_name: "carrel-eutils",
                 server_version: env!("CARGO_PKG_VERSION"),
                 description: "PubMed through NCBI's E-utilities.",
-                contact_email: if asked.has("contact") { "set" } else { "not set" },
+                contact_email: if requested.has("contact") { "set" } else { "not set" },
                 mcp_spec_version: MCP_REVISION,
                 ncbi_compliance: Compliance {
                     api_usage_status: usage,

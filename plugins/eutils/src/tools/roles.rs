@@ -18,23 +18,23 @@ const REACH: u64 = 9_999;
 
 /// Searches by words, which PubMed maps to its terms, and fetches the records.
 pub(crate) fn search(arguments: &str, host: &dyn Host) -> Result<String, Error> {
-    let asked = Search::read(arguments)?;
-    let start: u32 = match &asked.cursor {
+    let requested = Search::read(arguments)?;
+    let start: u32 = match &requested.cursor {
         Some(cursor) => cursor.parse().map_err(|_| invalid(format!("cursor: {cursor:?}")))?,
         None => 0,
     };
-    let limit = asked.limit.min(MOST);
+    let limit = requested.limit.min(MOST);
     let mut query = Query::new("esearch")
         .with("db", "pubmed")
-        .with("term", words(&asked)?)
+        .with("term", words(&requested)?)
         .with("retmax", limit.to_string())
         .with("retstart", start.to_string())
         .with("sort", "relevance");
-    if asked.year_from.is_some() || asked.year_to.is_some() {
+    if requested.year_from.is_some() || requested.year_to.is_some() {
         query = query
             .with("datetype", "pdat")
-            .with("mindate", asked.year_from.unwrap_or(1700).to_string())
-            .with("maxdate", asked.year_to.unwrap_or(3000).to_string());
+            .with("mindate", requested.year_from.unwrap_or(1700).to_string())
+            .with("maxdate", requested.year_to.unwrap_or(3000).to_string());
     }
     let found = response::ask(host, &query, |body| {
         let found = esearch::parse(body)?;
@@ -64,14 +64,14 @@ pub(crate) fn search(arguments: &str, host: &dyn Host) -> Result<String, Error> 
 
 /// The words as a term, without brackets, which would name fields, and quotes, which would turn off
 /// PubMed's term mapping.
-fn words(asked: &Search) -> Result<String, Error> {
-    let clean = asked.query.replace(['[', ']', '"', '(', ')'], " ");
+fn words(requested: &Search) -> Result<String, Error> {
+    let clean = requested.query.replace(['[', ']', '"', '(', ')'], " ");
     let words: Vec<&str> = clean.split_whitespace().collect();
     if words.is_empty() {
         return Err(invalid("query: expected words"));
     }
     let mut term = words.join(" ");
-    if asked.open_access {
+    if requested.open_access {
         term = format!("({term}) AND free full text[sb]");
     }
     Ok(term)
@@ -79,25 +79,25 @@ fn words(asked: &Search) -> Result<String, Error> {
 
 /// The works in the order of the search; EFetch returns another order.
 fn ordered<'d>(mut works: Vec<Work<'d>>, pmids: &[impl AsRef<str>]) -> Vec<Work<'d>> {
-    let place = |work: &Work<'_>| {
+    let rank = |work: &Work<'_>| {
         let pmid = work.ids.pmid.as_deref();
-        pmids.iter().position(|one| Some(one.as_ref()) == pmid).unwrap_or(usize::MAX)
+        pmids.iter().position(|found| Some(found.as_ref()) == pmid).unwrap_or(usize::MAX)
     };
-    works.sort_by_cached_key(place);
+    works.sort_by_cached_key(rank);
     works
 }
 
 /// The URL of an article's JATS in PubMed Central. Articles outside its open-access subset have no
 /// body; that is known only from the document.
 pub(crate) fn full_text(arguments: &str, _host: &dyn Host) -> Result<String, Error> {
-    let asked = FullText::read(arguments)?;
-    let number = asked.id.id.strip_prefix("PMC").filter(|_| asked.id.kind == Kind::Pmcid);
-    let Some(number) = number.filter(|one| one.bytes().all(|digit| digit.is_ascii_digit())) else {
+    let input = FullText::read(arguments)?;
+    let number = input.id.id.strip_prefix("PMC").filter(|_| input.id.kind == Kind::Pmcid);
+    let Some(number) = number.filter(|id| id.bytes().all(|digit| digit.is_ascii_digit())) else {
         return Err(invalid("id: expected a pmcid"));
     };
     let query = Query::new("efetch").with("db", "pmc").with("id", number).with("retmode", "xml");
     let copy = Copy {
-        landing_url: Some(format!("https://pmc.ncbi.nlm.nih.gov/articles/{}/", asked.id.id).into()),
+        landing_url: Some(format!("https://pmc.ncbi.nlm.nih.gov/articles/{}/", input.id.id).into()),
         ..Copy::new(query.url(), Form::Jats)
     };
     Ok(copies_to_json(&[copy]))
@@ -123,10 +123,10 @@ mod tests {
         });
         let arguments = r#"{"query": "walled [desk]", "limit": 2, "year_from": 1990,
             "open_access": true}"#;
-        let told: serde_json::Value =
+        let result: serde_json::Value =
             serde_json::from_str(&search(arguments, &host).unwrap()).unwrap();
-        assert_eq!(told["works"][0]["title"], "Eight");
-        assert_eq!((&told["total"], &told["next_cursor"]), (&30.into(), &"2".into()));
+        assert_eq!(result["works"][0]["title"], "Eight");
+        assert_eq!((&result["total"], &result["next_cursor"]), (&30.into(), &"2".into()));
         let url = &host.requests()[0].url;
         assert!(
             url.contains("term=%28walled%20desk%29%20AND%20free%20full%20text%5Bsb%5D"),
@@ -138,8 +138,8 @@ mod tests {
     #[test]
     fn a_pmcid_has_jats() {
         let host = FakeHost::new(|_| answer(200, ""));
-        let told = full_text(r#"{"id": {"type": "pmcid", "id": "PMC12"}}"#, &host).unwrap();
-        assert!(told.contains("efetch.fcgi?db=pmc&id=12&retmode=xml"), "{told}");
+        let result = full_text(r#"{"id": {"type": "pmcid", "id": "PMC12"}}"#, &host).unwrap();
+        assert!(result.contains("efetch.fcgi?db=pmc&id=12&retmode=xml"), "{result}");
         assert!(full_text(r#"{"id": {"type": "pmid", "id": "12"}}"#, &host).is_err());
     }
 }

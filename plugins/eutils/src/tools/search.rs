@@ -188,11 +188,11 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     notices.extend(loose.map(|fault| {
         format!("query_term has {fault}; query_translation shows how PubMed read it")
     }));
-    let wanted = found.pmids.len().min(arguments.fetch_brief_summaries as usize);
+    let summarized = found.pmids.len().min(arguments.fetch_brief_summaries as usize);
     let (mut summaries, mut summary_url) = (Vec::new(), None);
-    if wanted > 0 {
+    if summarized > 0 {
         host.progress(1, steps, "reading summaries");
-        let pmids = found.pmids.get(..wanted).unwrap_or_default();
+        let pmids = found.pmids.get(..summarized).unwrap_or_default();
         let (found_summaries, url, missing) = summarise(host, &found, pmids, &arguments);
         (summaries, summary_url) = (found_summaries, Some(url));
         notices.extend(missing);
@@ -254,7 +254,7 @@ fn plan(arguments: &SearchArguments) -> Result<(Query, String, u32), Error> {
     }
     let term = match &*types {
         [] => term,
-        [one] => format!("({term}) AND {one}"),
+        [filter] => format!("({term}) AND {filter}"),
         several => format!("({term}) AND ({})", several.join(" OR ")),
     };
     let retmax = arguments.max_results.min(REACH - arguments.offset);
@@ -365,7 +365,7 @@ fn summarise(
             Err(error) => failure = Some(error),
         }
     }
-    let has = |summaries: &[Brief], pmid: &str| summaries.iter().any(|one| one.pmid == pmid);
+    let has = |summaries: &[Brief], pmid: &str| summaries.iter().any(|brief| brief.pmid == pmid);
     let reported = |errors: &[String], pmid: &str| {
         errors.iter().any(|error| error.split(':').next() == Some(pmid))
     };
@@ -397,7 +397,7 @@ fn summarise(
     }
     let mut ordered = Vec::with_capacity(pmids.len());
     for pmid in pmids {
-        if let Some(at) = summaries.iter().position(|one| one.pmid == *pmid) {
+        if let Some(at) = summaries.iter().position(|brief| brief.pmid == *pmid) {
             ordered.push(summaries.swap_remove(at));
         }
     }

@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_that_would_reach_beyond_itself_says_why() {
+    fn an_unbalanced_query_is_described() {
         for (term, fault) in [
             ("a) OR (b", "a closing parenthesis without an opening one"),
             ("(a", "a parenthesis that is not closed"),
