@@ -131,7 +131,7 @@ impl Processor {
     /// Whether entries of the bibliography are numbered.
     pub(crate) fn is_numbered(&self) -> bool {
         self.style.bibliography.as_ref().is_some_and(|layout| {
-            layout.elements.first().is_some_and(|one| is_number(std::slice::from_ref(one)))
+            layout.elements.first().is_some_and(|element| is_number(std::slice::from_ref(element)))
         })
     }
 

@@ -93,10 +93,10 @@ impl Request {
             let independent_parent = self.style.parent.clone();
             return Some(Needs { independent_parent, default_locale, ..Needs::default() });
         }
-        let wanted = default_locale.filter(|_| self.locale.is_none())?;
-        let known = [wanted.as_str(), locale::primary_dialect(locale::base(&wanted))];
+        let requested = default_locale.filter(|_| self.locale.is_none())?;
+        let known = [requested.as_str(), locale::primary_dialect(locale::base(&requested))];
         let there = known.iter().any(|name| self.locales.contains_key(*name));
-        (!there).then(|| Needs { locales: vec![wanted], ..Needs::default() })
+        (!there).then(|| Needs { locales: vec![requested], ..Needs::default() })
     }
 
     fn read_locales(&mut self, members: &Map<String, Value>) {

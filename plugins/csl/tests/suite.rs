@@ -40,7 +40,7 @@ fn most_fixtures_of_the_test_suite_pass() {
             failed.push(name);
         }
     }
-    let (good, all) = passed.values().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let (good, all) = passed.values().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
     println!("{good} of {all} pass: {passed:?}; not: {failed:?}");
     assert!(all > 0 && good * 100 >= all * LEAST, "{good} of {all}: {passed:?}");
 }
@@ -90,9 +90,9 @@ fn run(text: &str, locales: &Path) -> Option<String> {
     }
     if mode == "citation" {
         let clusters = match section(text, "CITATION-ITEMS") {
-            Some(given) => {
-                let given: Vec<Value> = serde_json::from_str(&given).ok()?;
-                given.into_iter().map(|items| json!({"items": items})).collect()
+            Some(lists) => {
+                let lists: Vec<Value> = serde_json::from_str(&lists).ok()?;
+                lists.into_iter().map(|items| json!({"items": items})).collect()
             }
             None => {
                 let mut seen: Vec<&Value> = Vec::new();
@@ -120,7 +120,7 @@ fn run(text: &str, locales: &Path) -> Option<String> {
 
 fn texts(list: &Value) -> Vec<String> {
     let all = list.as_array().into_iter().flatten();
-    all.map(|one| one["text"].as_str().unwrap_or_default().to_owned()).collect()
+    all.map(|entry| entry["text"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
 /// The citations of a document after its last change, those that it changed marked.
@@ -140,13 +140,14 @@ fn document(
             .collect();
         let clusters: Vec<Value> = sequence
             .iter()
-            .filter_map(|place| {
-                let found = changes.iter().rev().find(|one| one[0]["citationID"] == place[0])?;
-                Some(json!({"items": found[0]["citationItems"], "note_index": place[1]}))
+            .filter_map(|citation| {
+                let found =
+                    changes.iter().rev().find(|change| change[0]["citationID"] == citation[0])?;
+                Some(json!({"items": found[0]["citationItems"], "note_index": citation[1]}))
             })
             .collect();
         let result = request(json!({"items": items, "citations": clusters}));
-        let ids = sequence.iter().map(|place| place[0].to_string());
+        let ids = sequence.iter().map(|citation| citation[0].to_string());
         Some(ids.zip(texts(&result["citations"])).collect())
     };
     let last = changes.len().checked_sub(1)?;
@@ -161,8 +162,8 @@ fn document(
 
 /// The locale files that a style may need: its own language's, and American English.
 fn read_locales(style: &str, folder: &Path) -> Map<String, Value> {
-    let wanted = style.split("default-locale=\"").nth(1).and_then(|rest| rest.split('"').next());
-    let base = wanted.unwrap_or("en-US").split('-').next().unwrap_or_default().to_owned();
+    let locale = style.split("default-locale=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let base = locale.unwrap_or("en-US").split('-').next().unwrap_or_default().to_owned();
     let mut found = Map::new();
     for file in fs::read_dir(folder).expect("CSL_LOCALES is a folder").flatten() {
         let name = file.file_name().to_string_lossy().into_owned();

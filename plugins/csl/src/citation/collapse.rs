@@ -52,7 +52,7 @@ fn numbers(processor: &Processor, cites: Vec<RenderedCite<'_>>) -> Vec<Node> {
         while end + 1 < cites.len() {
             let follows = single(&cites[end])
                 .zip(single(&cites[end + 1]))
-                .is_some_and(|(one, next)| next == one + 1);
+                .is_some_and(|(number, next)| next == number + 1);
             if !follows {
                 break;
             }
@@ -122,8 +122,8 @@ fn authors(
                 && suffix.is_some()
                 && own.is_some()
                 && own == year
-                && before.is_some_and(|one| {
-                    one.source.cite.locator.is_none() && one.source.suffix.is_empty()
+                && before.is_some_and(|previous| {
+                    previous.source.cite.locator.is_none() && previous.source.suffix.is_empty()
                 });
             year = own;
             if same {

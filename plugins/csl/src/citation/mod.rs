@@ -159,7 +159,7 @@ pub(crate) fn author_form(style: &Style) -> Element {
         common: Common::default(),
         source: TextSource::Variable { name: "title".to_owned(), short: true },
     }));
-    let others =
+    let substitutes =
         ["editor", "translator"].map(|name| names(name, NameOptions::default(), Vec::new()));
     let truncated = style.citation.names.et_al_min.is_none();
     let options = NameOptions {
@@ -169,7 +169,7 @@ pub(crate) fn author_form(style: &Style) -> Element {
         et_al_use_first: truncated.then_some(1),
         ..NameOptions::default()
     };
-    names("author", options, others.into_iter().chain([title]).collect())
+    names("author", options, substitutes.into_iter().chain([title]).collect())
 }
 
 /// The first names of a cite.

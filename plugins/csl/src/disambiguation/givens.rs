@@ -37,7 +37,7 @@ fn family(name: &Name) -> String {
     format!("{} {} {}", name.dropping, name.non_dropping, name.family)
 }
 
-/// How much of a given name tells a person from the others of that family name.
+/// How much of a given name distinguishes a person from those with the same family name.
 fn needed(
     processor: &Processor,
     person: &Name,
@@ -45,21 +45,21 @@ fn needed(
     initials: bool,
 ) -> Option<Given> {
     let with = processor.style.citation_initialize_with();
-    let others = || same.iter().filter(|other| *other != person);
-    if others().all(|other| other.given == person.given) {
+    let namesakes = || same.iter().filter(|namesake| *namesake != person);
+    if namesakes().all(|namesake| namesake.given == person.given) {
         return None;
     }
     let Some(with) = with else { return Some(Given::Full) };
     let short = |name: &Name| crate::render::initialize(&name.given, &with, false, true);
     let own = short(person);
     if initials {
-        return others().any(|other| short(other) != own).then_some(Given::Initials);
+        return namesakes().any(|namesake| short(namesake) != own).then_some(Given::Initials);
     }
-    if others().all(|other| short(other) != own) {
+    if namesakes().all(|namesake| short(namesake) != own) {
         return Some(Given::Initials);
     }
-    let alike = others().filter(|other| short(other) == own);
-    if alike.into_iter().all(|other| other.given == person.given) {
+    let alike = namesakes().filter(|namesake| short(namesake) == own);
+    if alike.into_iter().all(|namesake| namesake.given == person.given) {
         Some(Given::Initials)
     } else {
         Some(Given::Full)

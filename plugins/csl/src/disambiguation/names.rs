@@ -43,7 +43,7 @@ pub(super) fn settle(processor: &mut Processor, mut group: Vec<usize>, names: bo
     let mut queue = VecDeque::from([(group, Shown::default())]);
     let mut first = true;
     while let Some((mut list, start)) = queue.pop_front() {
-        let mut kept = start.clone();
+        let mut accepted = start.clone();
         let mut base = Shown { least: max(&start.least, &reached.least), ..start };
         if !first {
             let more = steps.iter().position(|step| match step {
@@ -60,32 +60,32 @@ pub(super) fn settle(processor: &mut Processor, mut group: Vec<usize>, names: bo
             let before = std::mem::replace(&mut clashes, partners.len() - 1);
             if clashes == 0 {
                 register(processor, &partners, &base);
-                kept = base.clone();
+                accepted = base.clone();
                 if others.len() == 1 {
                     register(processor, &others, &base);
                     break;
                 }
                 list = others;
             } else if others.len() == 1 {
-                kept = base.clone();
+                accepted = base.clone();
                 register(processor, &others, &base);
                 list = partners;
             } else if clashes < before {
-                kept = base.clone();
-                queue.push_back((others, kept.clone()));
+                accepted = base.clone();
+                queue.push_back((others, accepted.clone()));
                 list = partners;
             } else if next < steps.len() {
-                base.givens.clone_from(&kept.givens);
+                base.givens.clone_from(&accepted.givens);
                 apply(&steps, &mut next, &mut base);
             } else {
-                register(processor, &partners, &kept);
-                base = kept.clone();
+                register(processor, &partners, &accepted);
+                base = accepted.clone();
                 list = others;
             }
         }
         reached = base;
         if scans >= MOST_SCANS {
-            register(processor, &list, &kept);
+            register(processor, &list, &accepted);
         }
     }
 }

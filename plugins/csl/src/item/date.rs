@@ -76,8 +76,8 @@ impl Date {
             text.trim().parse::<i64>().ok()
         };
         let year = part("year")?;
-        let small = |key: &str| part(key).and_then(|value| u32::try_from(value).ok());
-        let start = Day { year, month: small("month"), day: small("day") };
+        let unsigned = |key: &str| part(key).and_then(|value| u32::try_from(value).ok());
+        let start = Day { year, month: unsigned("month"), day: unsigned("day") };
         Some(Self { start: Some(start), circa, ..Self::default() })
     }
 
@@ -156,8 +156,8 @@ mod raw {
         }
         let text = text.trim();
         let (start, end) = range(text);
-        let first = one(start)?;
-        let last = end.map(|end| (end.trim().is_empty() || end.trim() == "..", one(end)));
+        let first = single(start)?;
+        let last = end.map(|end| (end.trim().is_empty() || end.trim() == "..", single(end)));
         match last {
             None => {
                 date.start = Some(first.day()?);
@@ -231,7 +231,7 @@ mod raw {
             && bytes.next() == Some(b'-')
     }
 
-    fn one(text: &str) -> Option<Found> {
+    fn single(text: &str) -> Option<Found> {
         let text = text.trim();
         let text = match text.find('T') {
             Some(at) if at >= 8 && iso(text) => &text[..at],
@@ -275,7 +275,7 @@ mod raw {
     fn slashed(body: &str) -> Option<Found> {
         let parts: Vec<i64> = body.split('/').filter_map(|part| part.parse().ok()).collect();
         let [first, second, third] = parts[..] else { return None };
-        let small = |value: i64| u32::try_from(value).ok();
+        let unsigned = |value: i64| u32::try_from(value).ok();
         let (year, month, day) = if first > 31 {
             (first, second, third)
         } else if first > 12 {
@@ -283,8 +283,8 @@ mod raw {
         } else {
             (third, first, second)
         };
-        let month = small(month).filter(|month| (1..=12).contains(month));
-        Some(Found { year: Some(year), month, day: small(day), season: None })
+        let month = unsigned(month).filter(|month| (1..=12).contains(month));
+        Some(Found { year: Some(year), month, day: unsigned(day), season: None })
     }
 
     fn words(body: &str) -> Option<Found> {
@@ -312,8 +312,8 @@ mod raw {
             }
         }
         for number in numbers {
-            let small = (1..=31).contains(&number);
-            if small && known && found.day.is_none() {
+            let is_day = (1..=31).contains(&number);
+            if is_day && known && found.day.is_none() {
                 found.day = u32::try_from(number).ok();
             } else if found.year.is_none() && number <= 1_000_000 {
                 found.year = Some(number);

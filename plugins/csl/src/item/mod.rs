@@ -154,9 +154,9 @@ impl Item {
         }
     }
 
-    fn alias(&mut self, name: &str, other: &str) {
+    fn alias(&mut self, name: &str, source: &str) {
         if !self.texts.contains_key(name)
-            && let Some(text) = self.texts.get(other).cloned()
+            && let Some(text) = self.texts.get(source).cloned()
         {
             self.texts.insert(name.to_owned(), text);
         }

@@ -8,7 +8,7 @@ use super::{DATES, Item, NAMES};
 /// Sets the variables that a note names, and returns what is left of the note.
 pub(super) fn apply(note: &str, item: &mut Item) -> String {
     let note = braced(note, item);
-    let mut kept: Vec<&str> = Vec::new();
+    let mut remaining: Vec<&str> = Vec::new();
     let mut names: Vec<(String, Vec<Name>)> = Vec::new();
     let lines: Vec<&str> = note.lines().collect();
     let mut at = 0;
@@ -25,10 +25,10 @@ pub(super) fn apply(note: &str, item: &mut Item) -> String {
                         None => names.push((key.to_owned(), vec![name])),
                     }
                 } else if !set(item, key, value) {
-                    kept.push(lines[at]);
+                    remaining.push(lines[at]);
                 }
             }
-            None if at == 0 || line.is_empty() => kept.push(lines[at]),
+            None if at == 0 || line.is_empty() => remaining.push(lines[at]),
             None => break,
         }
         at += 1;
@@ -39,8 +39,8 @@ pub(super) fn apply(note: &str, item: &mut Item) -> String {
     if !any {
         return note.trim().to_owned();
     }
-    kept.extend(&lines[at..]);
-    kept.join("\n").trim().to_owned()
+    remaining.extend(&lines[at..]);
+    remaining.join("\n").trim().to_owned()
 }
 
 /// Sets the variables of the form `{:DOI: 10.5555/x}` and returns the note without them.

@@ -78,8 +78,8 @@ fn trailing(given: &str) -> (&str, &str) {
         let before = given[..at].trim_end();
         let Some(start) = before.rfind(' ') else { break };
         let word = &before[start + 1..];
-        let small = word.chars().any(char::is_alphabetic) && !word.chars().any(char::is_uppercase);
-        if !small || word.starts_with('-') {
+        let lower = word.chars().any(char::is_alphabetic) && !word.chars().any(char::is_uppercase);
+        if !lower || word.starts_with('-') {
             break;
         }
         at = start;

@@ -92,9 +92,9 @@ impl Locale {
             seen.push(name);
         }
         let dialect = if base == language { primary } else { base };
-        for wanted in [None, Some(dialect), Some(language)] {
+        for tag in [None, Some(dialect), Some(language)] {
             for (name, layer) in style {
-                if name.as_deref().map(str::trim) == wanted {
+                if name.as_deref().map(str::trim) == tag {
                     locale.overlay(layer);
                 }
             }
@@ -115,12 +115,12 @@ impl Locale {
             }
             self.merged.terms.insert(key.clone(), term);
         }
-        if layer.ordinals.iter().any(|one| one.name.starts_with("ordinal")) {
-            self.merged.ordinals.retain(|one| !one.name.starts_with("ordinal"));
+        if layer.ordinals.iter().any(|ordinal| ordinal.name.starts_with("ordinal")) {
+            self.merged.ordinals.retain(|ordinal| !ordinal.name.starts_with("ordinal"));
         }
-        for one in &layer.ordinals {
-            self.merged.ordinals.retain(|old| old.name != one.name || old.gender != one.gender);
-            self.merged.ordinals.push(one.clone());
+        for new in &layer.ordinals {
+            self.merged.ordinals.retain(|old| old.name != new.name || old.gender != new.gender);
+            self.merged.ordinals.push(new.clone());
         }
         for date in &layer.dates {
             self.merged.dates.retain(|old| old.localized != date.localized);
@@ -180,36 +180,36 @@ impl Locale {
     /// The suffix of a number as an ordinal.
     pub(crate) fn ordinal(&self, number: u64, gender: Option<Gender>) -> &str {
         let of = |name: &str, accept: &dyn Fn(&Ordinal) -> bool| -> Option<&str> {
-            let mut found = self.merged.ordinals.iter().filter(|one| one.name == name);
+            let mut found = self.merged.ordinals.iter().filter(|term| term.name == name);
             let mut neutral = None;
-            let exact = found.find(|one| {
-                if one.gender.is_none() && accept(one) {
-                    neutral = Some(one.text.as_str());
+            let exact = found.find(|term| {
+                if term.gender.is_none() && accept(term) {
+                    neutral = Some(term.text.as_str());
                 }
-                one.gender == gender && accept(one)
+                term.gender == gender && accept(term)
             });
             let neutral = neutral.or_else(|| {
                 let mut all = self.merged.ordinals.iter();
-                all.find(|one| one.name == name && one.gender.is_none() && accept(one))
-                    .map(|one| one.text.as_str())
+                all.find(|term| term.name == name && term.gender.is_none() && accept(term))
+                    .map(|term| term.text.as_str())
             });
-            exact.map(|one| one.text.as_str()).or(neutral)
+            exact.map(|term| term.text.as_str()).or(neutral)
         };
         let whole = format!("ordinal-{number:02}");
         if number < 100
-            && let Some(text) = of(&whole, &|one| one.matching == OrdinalMatch::WholeNumber)
+            && let Some(text) = of(&whole, &|term| term.matching == OrdinalMatch::WholeNumber)
         {
             return text;
         }
         let two = number % 100;
         if two > 9 {
             let name = format!("ordinal-{two:02}");
-            if let Some(text) = of(&name, &|one| one.matching == OrdinalMatch::LastTwoDigits) {
+            if let Some(text) = of(&name, &|term| term.matching == OrdinalMatch::LastTwoDigits) {
                 return text;
             }
         }
         let name = format!("ordinal-{:02}", number % 10);
-        of(&name, &|one| one.matching == OrdinalMatch::LastDigit)
+        of(&name, &|term| term.matching == OrdinalMatch::LastDigit)
             .or_else(|| of("ordinal", &|_| true))
             .unwrap_or_default()
     }
@@ -219,7 +219,7 @@ impl Locale {
         let name = format!("long-ordinal-{number:02}");
         let of = |gender: Option<Gender>| {
             let mut all = self.merged.ordinals.iter();
-            all.find(|one| one.name == name && one.gender == gender).map(|one| one.text.as_str())
+            all.find(|t| t.name == name && t.gender == gender).map(|t| t.text.as_str())
         };
         of(gender).or_else(|| of(None))
     }

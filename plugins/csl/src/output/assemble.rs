@@ -43,9 +43,9 @@ pub(crate) struct Assembly {
 
 /// Assembles nodes.
 pub(crate) fn assemble(nodes: &[Node], locale: &Locale) -> Vec<Piece> {
-    let mark = |name: &str, other: char| {
+    let mark = |name: &str, fallback: char| {
         let term = locale.term(name, Form::Long, false);
-        term.and_then(|term| term.trim().chars().next()).unwrap_or(other)
+        term.and_then(|term| term.trim().chars().next()).unwrap_or(fallback)
     };
     let quotes = (mark("open-quote", '“'), mark("close-quote", '”'));
     let punctuation_in_quote = locale.punctuation_in_quote();

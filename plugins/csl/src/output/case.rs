@@ -194,14 +194,14 @@ fn is_separator(c: char) -> bool {
     c.is_whitespace() || matches!(c, '-' | '–' | '—' | '/' | '‐' | ':' | '?' | '!')
 }
 
-/// Applies a function to every word, with its place; `None` leaves the word.
+/// Applies a function to every word, with its position; `None` leaves the word.
 fn words(nodes: &mut [Node], change: &mut dyn FnMut(&str, &WordPosition) -> Option<String>) {
     let mut total = 0;
     each(nodes, &mut |text| {
         total += text.split(is_separator).filter(|word| has_letter(word)).count();
     });
     // A last word that keeps its case is the last one.
-    total += usize::from(ends_kept(nodes));
+    total += usize::from(last_keeps_case(nodes));
     let mut count = 0;
     let mut restarts = false;
     let mut hyphens = false;
@@ -217,9 +217,9 @@ fn words(nodes: &mut [Node], change: &mut dyn FnMut(&str, &WordPosition) -> Opti
                 let hyphenated = hyphens;
                 hyphens |= hyphen;
                 let (first, last) = (count == 1, count == total);
-                let place = WordPosition { first, last, restarts, hyphen, hyphenated };
+                let position = WordPosition { first, last, restarts, hyphen, hyphenated };
                 restarts = false;
-                match change(word, &place) {
+                match change(word, &position) {
                     Some(changed) => out.push_str(&changed),
                     None => out.push_str(word),
                 }
@@ -242,11 +242,11 @@ fn words(nodes: &mut [Node], change: &mut dyn FnMut(&str, &WordPosition) -> Opti
 }
 
 /// Whether the last word is in a span that keeps its case.
-fn ends_kept(nodes: &[Node]) -> bool {
+fn last_keeps_case(nodes: &[Node]) -> bool {
     let last =
         nodes.iter().rev().find(|node| has_letter(&super::plain(std::slice::from_ref(*node))));
     match last {
-        Some(Node::Span(span)) => keeps_case(span) || ends_kept(&span.children),
+        Some(Node::Span(span)) => keeps_case(span) || last_keeps_case(&span.children),
         _ => false,
     }
 }
@@ -256,15 +256,15 @@ fn has_letter(word: &str) -> bool {
 }
 
 fn sentence(nodes: &mut [Node]) {
-    words(nodes, &mut |word, place| {
-        Some(if place.first { capitalized(word) } else { word.to_lowercase() })
+    words(nodes, &mut |word, position| {
+        Some(if position.first { capitalized(word) } else { word.to_lowercase() })
     });
 }
 
 fn title(nodes: &mut [Node]) {
-    words(nodes, &mut |word, place| {
+    words(nodes, &mut |word, position| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '.');
-        let edge = place.first || place.last || place.restarts;
+        let edge = position.first || position.last || position.restarts;
         if bare.chars().any(char::is_uppercase) {
             return None;
         }
@@ -272,14 +272,14 @@ fn title(nodes: &mut [Node]) {
         let mut letters = head.chars();
         let (first, second) = (letters.next(), letters.next());
         if matches!(second, Some('’' | '\'')) {
-            return place.first.then(|| capitalized(word));
+            return position.first.then(|| capitalized(word));
         }
         let short = second.is_none();
         let small = SMALL.contains(&bare) || SMALL.contains(&bare.trim_end_matches('.'));
-        if small && !edge && (!place.hyphen || place.hyphenated) {
+        if small && !edge && (!position.hyphen || position.hyphenated) {
             return None;
         }
-        if short && !(place.first || place.restarts || (place.hyphen && bare.is_ascii())) {
+        if short && !(position.first || position.restarts || (position.hyphen && bare.is_ascii())) {
             return None;
         }
         // A word behind another sign than a bracket or quotation mark keeps its case.

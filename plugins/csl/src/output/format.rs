@@ -95,8 +95,8 @@ impl Writer<'_> {
             } else {
                 ("open-inner-quote", "close-inner-quote")
             };
-            let mark = |name: &str, other: &str| {
-                let term = self.locale.term(name, Form::Long, false).unwrap_or(other);
+            let mark = |name: &str, fallback: &str| {
+                let term = self.locale.term(name, Form::Long, false).unwrap_or(fallback);
                 term.to_owned()
             };
             let (open, close) = (mark(open, "“"), mark(close, "”"));

@@ -151,7 +151,7 @@ fn pair(mut tokens: Vec<Token>) -> Vec<Token> {
         };
         if closes {
             let depth = open.len().saturating_sub(DEEPEST);
-            if let Some(found) = open[depth..].iter().rposition(|(_, other)| *other == kind) {
+            if let Some(found) = open[depth..].iter().rposition(|(_, opened)| *opened == kind) {
                 let found = depth + found;
                 let crossed = open[found + 1..].iter().any(|(_, k)| matches!(k, Kind::Tag(_)));
                 let quote = !matches!(kind, Kind::Tag(_));

@@ -55,17 +55,17 @@ impl<'a> Context<'a> {
                 self.tested += 1;
                 (self.tested <= self.decided.conditions) == *value
             }
-            Condition::Position(wanted) => self.is_at(*wanted),
+            Condition::Position(position) => self.is_at(*position),
             Condition::Unknown => false,
         }
     }
 
-    fn is_at(&self, wanted: Position) -> bool {
+    fn is_at(&self, position: Position) -> bool {
         if self.target == RenderTarget::Bibliography {
             return false;
         }
         let here = self.cite.position.unwrap_or(Position::First);
-        match wanted {
+        match position {
             Position::First => here == Position::First,
             Position::Subsequent => here != Position::First,
             Position::Ibid => matches!(here, Position::Ibid | Position::IbidWithLocator),

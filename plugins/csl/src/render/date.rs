@@ -68,11 +68,11 @@ impl<'a> Context<'a> {
         let shows = |name: PartName| parts.iter().any(|part| part.name == name);
         let (year, month, day) =
             (shows(PartName::Year), shows(PartName::Month), shows(PartName::Day));
-        let one = |at: Day| {
+        let sort_key = |at: Day| {
             let month = at.month.filter(|_| month);
             crate::sort::day(year.then_some(at.year), month, at.day.filter(|_| day))
         };
-        value.start.into_iter().chain(value.end).map(one).collect::<Vec<_>>().join(" ")
+        value.start.into_iter().chain(value.end).map(sort_key).collect::<Vec<_>>().join(" ")
     }
 
     /// The parts that the element shows, in their order: its own, or those of the locale's date with

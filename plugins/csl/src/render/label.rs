@@ -19,7 +19,7 @@ impl<'a> Context<'a> {
             return Rendered::default();
         }
         let value = value.unwrap_or_default();
-        if self.suppressed.iter().any(|one| one == name) {
+        if self.suppressed.iter().any(|variable| variable == name) {
             return Rendered::default();
         }
         let plural = match label.plural {

@@ -169,10 +169,10 @@ impl<'a> Context<'a> {
         }
         self.depth += 1;
         for element in elements {
-            let one = self.element(element);
-            all.called |= one.called;
-            all.filled |= one.filled;
-            all.nodes.extend(one.nodes.into_iter().filter(|node| !node.is_empty()));
+            let rendered = self.element(element);
+            all.called |= rendered.called;
+            all.filled |= rendered.filled;
+            all.nodes.extend(rendered.nodes.into_iter().filter(|node| !node.is_empty()));
         }
         self.depth -= 1;
         all

@@ -168,11 +168,11 @@ impl<'a> Context<'a> {
             let everywhere = persons.and_then(|persons| persons.levels.get(&people[index]));
             own.max(everywhere.copied().unwrap_or_default())
         };
-        let one = |index: usize| -> Node {
+        let person = |index: usize| -> Node {
             let nodes = styled.person(&people[index], index, level(index));
             Node::marked(Mark::Name, nodes)
         };
-        let nodes: Vec<Node> = (0..shown).map(one).collect();
+        let nodes: Vec<Node> = (0..shown).map(person).collect();
         let names: Vec<String> = people.iter().take(shown).map(Name::whole).collect();
         let delimiter = options.delimiter.as_deref().unwrap_or(", ");
         let inverted = |index: usize| match options.name_as_sort_order {
@@ -199,7 +199,7 @@ impl<'a> Context<'a> {
             let mut nodes = join(nodes, delimiter);
             if last {
                 nodes.push(Node::text(format!("{delimiter}… ")));
-                nodes.push(one(people.len() - 1));
+                nodes.push(person(people.len() - 1));
             } else {
                 let term = shape.et_al.as_ref().map_or("et-al", |et_al| et_al.term.as_str());
                 let text = self.locale.term(term, Form::Long, false).unwrap_or("et al.");

@@ -8,7 +8,7 @@ use crate::style::elements::{Form, Number, NumberForm};
 impl<'a> Context<'a> {
     pub(super) fn number(&mut self, number: &'a Number) -> Rendered {
         let name = number.variable.as_str();
-        if self.suppressed.iter().any(|one| one == name) {
+        if self.suppressed.iter().any(|variable| variable == name) {
             return Rendered::variable(None);
         }
         let value = match name {

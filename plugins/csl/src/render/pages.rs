@@ -30,13 +30,13 @@ pub(super) fn range(text: &str, context: &Context<'_>) -> String {
                 out.push_str(&format!(" {and} "));
             }
             first = false;
-            out.push_str(&one(piece.trim(), delimiter, context.style.page_range_format));
+            out.push_str(&single_range(piece.trim(), delimiter, context.style.page_range_format));
         }
     }
     out
 }
 
-fn one(part: &str, delimiter: &str, format: Option<PageRange>) -> String {
+fn single_range(part: &str, delimiter: &str, format: Option<PageRange>) -> String {
     if part.contains("--") {
         return part.to_owned();
     }
@@ -59,8 +59,8 @@ fn one(part: &str, delimiter: &str, format: Option<PageRange>) -> String {
     }
     let Some(format) = format else { return format!("{start}{delimiter}{end}") };
     let (prefix, first) = split(start);
-    let (other, last) = split(end);
-    if other != prefix {
+    let (end_prefix, last) = split(end);
+    if end_prefix != prefix {
         return format!("{start}-{end}");
     }
     let full = complete(first, last);

@@ -26,10 +26,10 @@ impl<'a> Context<'a> {
                     return Rendered::default();
                 }
                 self.macros.push(name);
-                let outside = self.dates_only;
+                let outer = self.dates_only;
                 self.dates_only |= self.target == RenderTarget::SortKey && has_date(elements);
                 let inner = self.elements(elements);
-                let dates = std::mem::replace(&mut self.dates_only, outside);
+                let dates = std::mem::replace(&mut self.dates_only, outer);
                 self.macros.pop();
                 if inner.called && !inner.filled {
                     return Rendered { nodes: Vec::new(), called: true, filled: false };
@@ -76,7 +76,7 @@ impl<'a> Context<'a> {
     }
 
     fn variable(&mut self, name: &str, short: bool) -> Option<Vec<Node>> {
-        if self.suppressed.iter().any(|one| one == name) {
+        if self.suppressed.iter().any(|variable| variable == name) {
             return None;
         }
         match name {

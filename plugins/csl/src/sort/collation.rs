@@ -53,8 +53,8 @@ impl CollationKey {
             let start = if alphabet.is_first(c) { FIRST } else { LETTER };
             start + u32::from(c) * STEP
         };
-        if let Some((before, place)) = alphabet.place(c) {
-            self.0.push(weight(before) + place);
+        if let Some((before, offset)) = alphabet.position(c) {
+            self.0.push(weight(before) + offset);
         } else if let Some(letters) = letters::equal(c) {
             self.0.extend(letters.chars().map(weight));
         } else {
@@ -169,9 +169,9 @@ mod tests {
     fn accents_case_and_punctuation_do_not_count() {
         let root = Alphabet::of("en-US");
         let key = |text| CollationKey::new(text, root);
-        for (one, other) in [("École", "ecole"), ("“a”, b", "A b"), ("ｶ", "ｶ"), ("が", "か")]
+        for (left, right) in [("École", "ecole"), ("“a”, b", "A b"), ("ｶ", "ｶ"), ("が", "か")]
         {
-            assert_eq!(key(one), key(other));
+            assert_eq!(key(left), key(right));
         }
     }
 

@@ -162,13 +162,13 @@ impl Alphabet {
     }
 
     /// The letter that `c` follows, and how many are between.
-    pub(super) fn place(self, c: char) -> Option<(char, u32)> {
+    pub(super) fn position(self, c: char) -> Option<(char, u32)> {
         if c.is_ascii() {
             return None;
         }
         self.own.iter().chain(ROOT).find_map(|(before, letters)| {
             let at = letters.chars().position(|letter| letter == c)?;
-            u32::try_from(at + 1).ok().map(|place| (*before, place))
+            u32::try_from(at + 1).ok().map(|offset| (*before, offset))
         })
     }
 }
