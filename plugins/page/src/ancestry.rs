@@ -31,8 +31,8 @@ impl Ancestry {
     }
 
     /// Whether an element or its ancestors may have all names of these bits.
-    pub(crate) fn may_have(&self, id: Id, wanted: Bits) -> bool {
-        self.of.get(id).is_none_or(|bits| bits & wanted == wanted)
+    pub(crate) fn may_have(&self, id: Id, required: Bits) -> bool {
+        self.of.get(id).is_none_or(|bits| bits & required == required)
     }
 }
 

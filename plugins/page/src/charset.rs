@@ -17,7 +17,7 @@ pub(crate) struct Decoded {
     pub(crate) damaged: bool,
 }
 
-/// Decodes a document; `label` is the charset of the response header, `says` whether it is HTML.
+/// Decodes a document; `label` is the charset of the response header, `html` whether it is HTML.
 pub(crate) fn decode(bytes: &[u8], label: Option<&str>, html: bool) -> Decoded {
     let (encoding, from) = choose(bytes, label, html);
     let (text, encoding, damaged) = encoding.decode(bytes);
@@ -54,7 +54,7 @@ fn named(label: &str) -> Option<&'static Encoding> {
         Some(at) => &lower[at + "charset=".len()..],
         None => &lower,
     };
-    let label = label.trim_matches(|one: char| one.is_whitespace() || "\"';".contains(one));
+    let label = label.trim_matches(|c: char| c.is_whitespace() || "\"';".contains(c));
     let label = label.split([';', '"', '\'', ' ']).next().unwrap_or_default();
     Encoding::for_label(label.as_bytes())
 }
@@ -67,7 +67,7 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let value = |text: &str| {
         let text = text.trim_start().strip_prefix('=')?.trim_start();
         let text = text.trim_start_matches(['"', '\'']);
-        let end = text.find(|one: char| one.is_whitespace() || "\"'>;/?".contains(one));
+        let end = text.find(|c: char| c.is_whitespace() || "\"'>;/?".contains(c));
         let encoding = Encoding::for_label(&text.as_bytes()[..end.unwrap_or(text.len())])?;
         // Markup that can be searched as ASCII bytes is not in UTF-16.
         Some(if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding })
@@ -88,8 +88,8 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
 fn mostly_utf8(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     let (mut broken, mut good) = (0_usize, 0_usize);
-    for one in text.chars().filter(|one| !one.is_ascii()) {
-        if one == '\u{fffd}' { broken += 1 } else { good += 1 }
+    for character in text.chars().filter(|character| !character.is_ascii()) {
+        if character == '\u{fffd}' { broken += 1 } else { good += 1 }
     }
     broken * 20 <= good
 }

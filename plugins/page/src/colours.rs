@@ -6,8 +6,8 @@ use crate::styles::number;
 pub(crate) type Colour = [u8; 3];
 
 /// Whether two colours cannot be told apart.
-pub(crate) fn is_alike(one: Colour, other: Colour) -> bool {
-    one.iter().zip(other).map(|(&one, other)| u32::from(one.abs_diff(other))).sum::<u32>() <= 24
+pub(crate) fn is_alike(left: Colour, right: Colour) -> bool {
+    left.iter().zip(right).map(|(&a, b)| u32::from(a.abs_diff(b))).sum::<u32>() <= 24
 }
 
 /// A colour: `Some(None)` is transparent, `None` unknown.
@@ -29,9 +29,9 @@ pub(crate) fn colour(value: &str) -> Option<Option<Colour>> {
         if rest.first().is_some_and(|(alpha, _)| *alpha < 0.05) {
             return Some(None);
         }
-        let part = |one: &(f32, &str)| {
-            let scale = if one.1 == "%" { 2.55 } else { 1.0 };
-            (one.0 * scale).clamp(0.0, 255.0) as u8
+        let part = |component: &(f32, &str)| {
+            let scale = if component.1 == "%" { 2.55 } else { 1.0 };
+            (component.0 * scale).clamp(0.0, 255.0) as u8
         };
         return Some(Some([part(red), part(green), part(blue)]));
     }
@@ -98,10 +98,9 @@ mod tests {
 
     #[test]
     fn colours_are_compared_by_what_they_look_like() {
-        for (one, other) in [("white", "#fefefe"), ("#FFF", "rgb(255, 255, 255)"), ("red", "#f00")]
-        {
-            let (one, other) = (colour(&one.to_lowercase()), colour(other));
-            assert!(is_alike(one.flatten().unwrap(), other.flatten().unwrap()));
+        for (a, b) in [("white", "#fefefe"), ("#FFF", "rgb(255, 255, 255)"), ("red", "#f00")] {
+            let (a, b) = (colour(&a.to_lowercase()), colour(b));
+            assert!(is_alike(a.flatten().unwrap(), b.flatten().unwrap()));
         }
         assert!(!is_alike(colour("#fff").flatten().unwrap(), colour("#ccc").flatten().unwrap()));
         assert_eq!(colour("var(--x)"), None);

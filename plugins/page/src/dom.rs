@@ -17,7 +17,7 @@ pub(crate) struct Node {
     pub(crate) data: Data,
 }
 
-/// Stands for the name of an attribute that is kept only because a selector names it.
+/// Replaces the name of an attribute that is kept only because a selector names it.
 pub(crate) const SELECTED: &str = "*";
 
 /// What a node is.
@@ -75,10 +75,10 @@ impl Tree {
     }
 
     /// An attribute of an element.
-    pub(crate) fn attribute(&self, id: Id, wanted: &str) -> Option<&str> {
+    pub(crate) fn attribute(&self, id: Id, name: &str) -> Option<&str> {
         match self.nodes.get(id).map(|node| &node.data) {
             Some(Data::Element { attributes, .. }) => {
-                let found = attributes.iter().find(|one| one.0 == wanted)?;
+                let found = attributes.iter().find(|attr| attr.0 == name)?;
                 Some(&found.1)
             }
             _ => None,
@@ -86,16 +86,16 @@ impl Tree {
     }
 
     /// An attribute of an element that a selector names.
-    pub(crate) fn any_attribute(&self, id: Id, wanted: &str) -> Option<&str> {
+    pub(crate) fn any_attribute(&self, id: Id, name: &str) -> Option<&str> {
         let Some(Data::Element { attributes, .. }) = self.nodes.get(id).map(|node| &node.data)
         else {
             return None;
         };
-        let selected = attributes.iter().filter(|one| one.0 == SELECTED).find_map(|one| {
-            let (name, value) = one.1.split_once('\0')?;
-            (name == wanted).then_some(value)
+        let selected = attributes.iter().filter(|attr| attr.0 == SELECTED).find_map(|attr| {
+            let (key, value) = attr.1.split_once('\0')?;
+            (key == name).then_some(value)
         });
-        selected.or_else(|| self.attribute(id, wanted))
+        selected.or_else(|| self.attribute(id, name))
     }
 
     /// The children of a node.
@@ -160,7 +160,7 @@ impl Tree {
     /// Whether an element has a class, in any case.
     pub(crate) fn has_class(&self, id: Id, class: &str) -> bool {
         let classes = self.attribute(id, "class").unwrap_or_default();
-        classes.split_ascii_whitespace().any(|one| one.eq_ignore_ascii_case(class))
+        classes.split_ascii_whitespace().any(|name| name.eq_ignore_ascii_case(class))
     }
 
     /// All text inside a node, whitespace collapsed, scripts and styles left out.

@@ -25,15 +25,15 @@ pub(crate) fn read(page: &str) -> Document {
             rest = comment.find("-->").map_or("", |end| &comment[end + 3..]);
             continue;
         }
-        if !tag.starts_with(|one: char| one.is_ascii_alphabetic() || matches!(one, '/' | '!' | '?'))
-        {
+        let opens = |first: char| first.is_ascii_alphabetic() || matches!(first, '/' | '!' | '?');
+        if !tag.starts_with(opens) {
             text.push('<');
             rest = tag;
             continue;
         }
         let end = tag.find('>').unwrap_or(tag.len());
         let name = tag[..end].trim_start_matches('/');
-        let length = name.find(|one: char| !one.is_ascii_alphanumeric()).unwrap_or(name.len());
+        let length = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
         let name = name[..length].to_ascii_lowercase();
         rest = tag.get(end + 1..).unwrap_or_default();
         if !is_inline(&name) {
@@ -72,7 +72,7 @@ pub(crate) fn is_hiding(name: &str, attributes: &str) -> bool {
 fn hides(attributes: &str) -> bool {
     let lower = attributes.to_ascii_lowercase();
     let style = lower.split_once("style=").map(|(_, value)| {
-        let quote = value.chars().next().filter(|one| matches!(one, '"' | '\''));
+        let quote = value.chars().next().filter(|quote| matches!(quote, '"' | '\''));
         match quote {
             Some(quote) => value[1..].split(quote).next().unwrap_or_default(),
             None => value.split_ascii_whitespace().next().unwrap_or_default(),
@@ -83,7 +83,7 @@ fn hides(attributes: &str) -> bool {
         looks.read(style);
         looks.hiding().is_some() || looks.is_tiny()
     });
-    let named = |name: &str| lower.split_ascii_whitespace().any(|one| one == name);
+    let named = |name: &str| lower.split_ascii_whitespace().any(|word| word == name);
     styled
         || named("hidden")
         || lower.contains("hidden=\"\"")
@@ -120,7 +120,7 @@ fn behind<'t>(text: &'t str, name: &str) -> &'t str {
         let (closes, inner) = tag.strip_prefix('/').map_or((false, tag), |inner| (true, inner));
         let same = inner.get(..name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name))
             && !inner[name.len()..]
-                .starts_with(|one: char| one.is_ascii_alphanumeric() || one == '-');
+                .starts_with(|next: char| next.is_ascii_alphanumeric() || next == '-');
         let end = tag.find('>').map_or(tag.len(), |end| end + 1);
         rest = &tag[end..];
         if same {

@@ -55,7 +55,7 @@ impl Json {
     pub(crate) fn each(&self) -> &[Self] {
         match self {
             Self::List(values) => values,
-            other => std::slice::from_ref(other),
+            value => std::slice::from_ref(value),
         }
     }
 }
@@ -104,17 +104,17 @@ impl Reader<'_> {
     }
 
     fn next(&mut self) -> Option<char> {
-        let one = self.peek()?;
-        self.at += one.len_utf8();
-        Some(one)
+        let character = self.peek()?;
+        self.at += character.len_utf8();
+        Some(character)
     }
 
     /// Skips whitespace, comments and wrappers.
     fn skip(&mut self) {
         loop {
             let rest = self.rest();
-            let trimmed = rest.trim_start_matches(|one: char| {
-                one.is_whitespace() || one.is_control() || one == '\u{feff}'
+            let trimmed = rest.trim_start_matches(|character: char| {
+                character.is_whitespace() || character.is_control() || character == '\u{feff}'
             });
             let mut used = rest.len() - trimmed.len();
             let ends = [
@@ -225,15 +225,15 @@ impl Reader<'_> {
                     self.broken = true;
                     return out;
                 }
-                Some(one) if one == quote => return out,
+                Some(character) if character == quote => return out,
                 Some('\\') => match self.next() {
                     Some('n' | 't' | 'r' | 'f' | 'b') => out.push(' '),
                     Some('u') => self.escape(&mut out),
-                    Some(other) => out.push(other),
+                    Some(escaped) => out.push(escaped),
                     None => {}
                 },
-                Some(one) if one.is_control() => out.push(' '),
-                Some(one) => out.push(one),
+                Some(character) if character.is_control() => out.push(' '),
+                Some(character) => out.push(character),
             }
         }
     }
@@ -264,7 +264,7 @@ impl Reader<'_> {
     fn word(&mut self) -> Json {
         let rest = self.rest();
         let end = rest
-            .find(|one: char| !(one.is_ascii_alphanumeric() || matches!(one, '+' | '-' | '.')))
+            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')))
             .unwrap_or(rest.len());
         let word = rest[..end].to_owned();
         self.at += end;
@@ -276,7 +276,7 @@ impl Reader<'_> {
                 self.broken = true;
                 Json::Nothing
             }
-            _ if word.starts_with(|one: char| one.is_ascii_digit() || "+-.".contains(one)) => {
+            _ if word.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
                 Json::Text(word)
             }
             _ => {

@@ -109,15 +109,15 @@ fn has(feature: &str) -> Option<bool> {
             None => compare(name, "=", value),
         };
     }
-    let is_sign = |one: char| matches!(one, '<' | '>' | '=');
+    let is_sign = |character: char| matches!(character, '<' | '>' | '=');
     let Some(start) = feature.find(is_sign) else {
         return word(feature).map(|word| word != "none").or_else(|| Some(measure(feature)? != 0.0));
     };
     let (low, rest) = feature.split_at(start);
-    let (first, rest) = rest.split_at(rest.find(|one| !is_sign(one))?);
+    let (first, rest) = rest.split_at(rest.find(|character| !is_sign(character))?);
     let Some(start) = rest.find(is_sign) else { return compare(low, first, rest) };
     let (middle, rest) = rest.split_at(start);
-    let (second, high) = rest.split_at(rest.find(|one| !is_sign(one))?);
+    let (second, high) = rest.split_at(rest.find(|character| !is_sign(character))?);
     Some(compare(low, first, middle)? && compare(middle, second, high)?)
 }
 
@@ -172,12 +172,12 @@ fn measure(name: &str) -> Option<f32> {
 
 /// A number with its unit, in the units of `measure`.
 fn amount(value: &str) -> Option<f32> {
-    let value = value.strip_prefix("calc(").and_then(|one| one.strip_suffix(')')).unwrap_or(value);
+    let value = value.strip_prefix("calc(").and_then(|raw| raw.strip_suffix(')')).unwrap_or(value);
     if let Some((left, right)) = value.split_once('/') {
         return Some(left.trim().parse::<f32>().ok()? / right.trim().parse::<f32>().ok()?);
     }
-    let is_number = |one: char| one.is_ascii_digit() || matches!(one, '.' | '-' | '+');
-    let end = value.find(|one| !is_number(one)).unwrap_or(value.len());
+    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
+    let end = value.find(|c| !is_number(c)).unwrap_or(value.len());
     let number: f32 = value.get(..end)?.parse().ok()?;
     let scale = match value.get(end..)? {
         "" | "px" | "dppx" | "x" => 1.0,

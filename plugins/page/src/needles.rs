@@ -12,34 +12,34 @@ const fn column(byte: u8) -> usize {
 /// At most 64 words of at least two bytes, in lower case. ASCII letters are found in either case.
 pub(crate) struct Needles {
     words: &'static [&'static str],
-    /// Which words may have a byte in their first, second and third place: one bit for each word,
-    /// by the byte's [`column`].
-    places: [[u64; COLUMNS]; 3],
+    /// Which words may have a byte in their first, second and third position: one bit for each
+    /// word, by the byte's [`column`].
+    positions: [[u64; COLUMNS]; 3],
 }
 
 impl Needles {
     /// Builds the tables of the words at compile time.
     pub(crate) const fn new(words: &'static [&'static str]) -> Self {
         assert!(words.len() <= 64, "one bit for each word");
-        let mut places = [[0; COLUMNS]; 3];
+        let mut positions = [[0; COLUMNS]; 3];
         let mut at = 0;
         while at < words.len() {
             let word = words[at].as_bytes();
             assert!(word.len() > 1, "a word has two bytes");
-            let mut place = 0;
-            while place < 3 {
-                let mut any = 0;
-                while any < COLUMNS {
-                    if place >= word.len() || column(word[place]) == any {
-                        places[place][any] |= 1 << at;
+            let mut position = 0;
+            while position < 3 {
+                let mut index = 0;
+                while index < COLUMNS {
+                    if position >= word.len() || column(word[position]) == index {
+                        positions[position][index] |= 1 << at;
                     }
-                    any += 1;
+                    index += 1;
                 }
-                place += 1;
+                position += 1;
             }
             at += 1;
         }
-        Self { words, places }
+        Self { words, positions }
     }
 
     /// Whether a text has one of the words.
@@ -83,7 +83,7 @@ impl Needles {
         None
     }
 
-    /// The words that are at a place of a text, without those that are `known`.
+    /// The words that are at an offset of a text, without those that are `known`.
     fn at(&self, text: &[u8], at: usize, known: u64) -> u64 {
         let mut left = self.candidates(text, at) & !known;
         let mut found = 0;
@@ -98,21 +98,21 @@ impl Needles {
         found
     }
 
-    /// The places of a text that have the first two bytes of a word.
+    /// The offsets of a text that have the first two bytes of a word.
     #[inline]
     fn beginnings<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = usize> + 't {
-        let [first, second, _] = &self.places;
+        let [first, second, _] = &self.positions;
         let pairs = text.iter().zip(text.iter().skip(1)).enumerate();
         pairs
-            .filter(|&(_, (&one, &two))| first[column(one)] & second[column(two)] != 0)
+            .filter(|&(_, (&byte, &next))| first[column(byte)] & second[column(next)] != 0)
             .map(|(at, _)| at)
     }
 
-    /// The words whose first three bytes are at a place of a text.
+    /// The words whose first three bytes are at an offset of a text.
     #[inline]
     fn candidates(&self, text: &[u8], at: usize) -> u64 {
-        let byte = |place: usize| column(text.get(at + place).copied().unwrap_or_default());
-        self.places[0][byte(0)] & self.places[1][byte(1)] & self.places[2][byte(2)]
+        let byte = |index: usize| column(text.get(at + index).copied().unwrap_or_default());
+        self.positions[0][byte(0)] & self.positions[1][byte(1)] & self.positions[2][byte(2)]
     }
 }
 
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn beginnings_and_whole_words_are_told_from_parts() {
+    fn beginnings_and_whole_words_are_distinguished_from_parts() {
         assert!(WORDS.begin("headline") && !WORDS.begin("the head"));
         assert!(
             WORDS.has("Head") && WORDS.has("ad") && !WORDS.has("headline") && !WORDS.has("hea")

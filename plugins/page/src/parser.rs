@@ -36,9 +36,9 @@ pub(crate) enum Unread {
 pub(crate) fn parse(page: &str) -> Result<Tree, Unread> {
     let page = without_carriage_returns(page);
     let options = TreeBuilderOpts { scripting_enabled: false, ..Default::default() };
-    let more = selected_attributes(&page);
-    let builder = TreeBuilder::new(Sink { more: more.clone(), ..Sink::default() }, options);
-    let mut tokenizer = Tokenizer::new(&page, &builder).with(&more);
+    let selected = selected_attributes(&page);
+    let builder = TreeBuilder::new(Sink { selected: selected.clone(), ..Sink::default() }, options);
+    let mut tokenizer = Tokenizer::new(&page, &builder).with(&selected);
     while tokenizer.step() {
         if builder.sink.deepest.get() > DEEPEST {
             return Err(Unread::TooDeep);
@@ -55,12 +55,12 @@ pub(crate) fn parse(page: &str) -> Result<Tree, Unread> {
 
 /// An attribute, if it is read anywhere. One that only selectors name is kept as [`SELECTED`], its name
 /// before its value.
-fn kept(attribute: Attribute, more: &[String]) -> Option<(&'static str, StrTendril)> {
+fn keep(attribute: Attribute, selected: &[String]) -> Option<(&'static str, StrTendril)> {
     let name = &attribute.name.local;
     if let Some(known) = KEPT.get(name) {
         return Some((known, attribute.value));
     }
-    let chosen = more.iter().any(|one| **one == **name);
+    let chosen = selected.iter().any(|candidate| **candidate == **name);
     chosen.then(|| (SELECTED, StrTendril::from(format!("{}\0{}", &**name, attribute.value))))
 }
 
@@ -76,7 +76,7 @@ fn selected_attributes(page: &str) -> Vec<String> {
         let end = memchr::memmem::find(rest.as_bytes(), b"</").unwrap_or(rest.len());
         for part in rest[..end].split('[').skip(1) {
             let part = part.trim_start();
-            let length = part.find(|one: char| !(one.is_ascii_alphanumeric() || one == '-'));
+            let length = part.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
             let name = part[..length.unwrap_or(part.len())].to_ascii_lowercase();
             if !name.is_empty() && KEPT.get(&name).is_none() && !names.contains(&name) {
                 names.push(name);
@@ -126,13 +126,13 @@ struct Sink {
     nodes: RefCell<Vec<Raw>>,
     deepest: Cell<u32>,
     /// Attributes that are kept besides those that this plugin reads.
-    more: Vec<String>,
+    selected: Vec<String>,
 }
 
 impl Default for Sink {
     fn default() -> Self {
         let sink =
-            Self { nodes: RefCell::new(Vec::new()), deepest: Cell::new(0), more: Vec::new() };
+            Self { nodes: RefCell::new(Vec::new()), deepest: Cell::new(0), selected: Vec::new() };
         sink.add(Data::Document);
         sink
     }
@@ -270,10 +270,10 @@ impl TreeSink for Sink {
         })
     }
 
-    fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> u32 {
+    fn create_element(&self, name: QualName, attrs: Vec<Attribute>, _: ElementFlags) -> u32 {
         self.add(Data::Element {
             name,
-            attributes: attributes.into_iter().filter_map(|one| kept(one, &self.more)).collect(),
+            attributes: attrs.into_iter().filter_map(|attr| keep(attr, &self.selected)).collect(),
         })
     }
 
@@ -303,8 +303,8 @@ impl TreeSink for Sink {
         *target
     }
 
-    fn same_node(&self, one: &u32, other: &u32) -> bool {
-        one == other
+    fn same_node(&self, x: &u32, y: &u32) -> bool {
+        x == y
     }
 
     fn set_quirks_mode(&self, _: QuirksMode) {}
@@ -316,13 +316,13 @@ impl TreeSink for Sink {
         }
     }
 
-    fn add_attrs_if_missing(&self, target: &u32, more: Vec<Attribute>) {
+    fn add_attrs_if_missing(&self, target: &u32, attrs: Vec<Attribute>) {
         if let Data::Element { attributes, .. } =
             &mut self.nodes.borrow_mut()[*target as usize].data
         {
-            for one in more.into_iter().filter_map(|one| kept(one, &self.more)) {
-                if attributes.iter().all(|present| present.0 != one.0) {
-                    attributes.push(one);
+            for attribute in attrs.into_iter().filter_map(|attr| keep(attr, &self.selected)) {
+                if attributes.iter().all(|present| present.0 != attribute.0) {
+                    attributes.push(attribute);
                 }
             }
         }
@@ -483,10 +483,10 @@ mod tests {
 
     #[test]
     fn every_two_pieces_give_the_tree_of_html5ever() {
-        for one in PIECES {
-            same(one);
-            for other in PIECES {
-                same(&format!("{one}{other}x"));
+        for first in PIECES {
+            same(first);
+            for second in PIECES {
+                same(&format!("{first}{second}x"));
             }
         }
     }

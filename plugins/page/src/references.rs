@@ -16,8 +16,8 @@ pub(crate) fn decode(text: &str, in_attribute: bool) -> Cow<'_, str> {
     out.push_str(&text[..first]);
     let mut rest = &text[first..];
     while let Some(behind) = rest.strip_prefix('&') {
-        if let Some((length, one)) = behind.strip_prefix('#').and_then(numeric) {
-            out.push(one);
+        if let Some((length, character)) = behind.strip_prefix('#').and_then(numeric) {
+            out.push(character);
             rest = &behind[1 + length..];
         } else if let Some((length, characters)) = named(behind, in_attribute) {
             out.push_str(characters);
@@ -36,19 +36,19 @@ pub(crate) fn decode(text: &str, in_attribute: bool) -> Cow<'_, str> {
 fn numeric(text: &str) -> Option<(usize, char)> {
     let hexadecimal = text.starts_with(['x', 'X']);
     let (digits, base) = if hexadecimal { (&text[1..], 16) } else { (text, 10) };
-    let length = digits.find(|one: char| !one.is_digit(base)).unwrap_or(digits.len());
+    let length = digits.find(|character: char| !character.is_digit(base)).unwrap_or(digits.len());
     if length == 0 {
         return None;
     }
     let number = u32::from_str_radix(&digits[..length], base).unwrap_or(u32::MAX);
     let semicolon = digits[length..].starts_with(';');
-    let one = match number {
+    let character = match number {
         0 => None,
         0x80..=0x9F => C1_REPLACEMENTS[number as usize - 0x80].or(char::from_u32(number)),
         _ => char::from_u32(number),
     };
     let length = length + usize::from(hexadecimal) + usize::from(semicolon);
-    Some((length, one.unwrap_or('\u{fffd}')))
+    Some((length, character.unwrap_or('\u{fffd}')))
 }
 
 /// The longest name that the text begins with, and its characters.
@@ -60,7 +60,7 @@ fn named(text: &str, in_attribute: bool) -> Option<(usize, &'static str)> {
         Some((length, ENTITIES[at].1))
     })?;
     let next = text[length..].bytes().next();
-    let continues = next.is_some_and(|one| one == b'=' || one.is_ascii_alphanumeric());
+    let continues = next.is_some_and(|byte| byte == b'=' || byte.is_ascii_alphanumeric());
     let is_old = !text[..length].ends_with(';');
     (!(is_old && in_attribute && continues)).then_some((length, characters))
 }
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_numbers_and_what_is_neither_are_told_apart() {
+    fn names_and_numbers_are_decoded_and_other_text_is_kept() {
         for (text, decoded) in [
             ("a &amp; b", "a & b"),
             ("&amp&lt", "&<"),
@@ -90,7 +90,7 @@ mod tests {
         assert!(ENTITIES.windows(2).all(|pair| pair[0].0 < pair[1].0));
         let mut known = 0;
         for (name, &(first, second)) in html5ever::data::NAMED_ENTITIES.entries() {
-            let characters = [first, second].into_iter().filter(|&one| one != 0);
+            let characters = [first, second].into_iter().filter(|&code_point| code_point != 0);
             let text: String = characters.filter_map(char::from_u32).collect();
             if !text.is_empty() {
                 known += 1;

@@ -112,8 +112,8 @@ impl Page<'_> {
             .map(|id| tree.attribute(id, "name").unwrap_or_default().trim())
             .collect();
         for child in tree.children(host).filter(|&child| child != template) {
-            let wanted = tree.attribute(child, "slot").unwrap_or_default().trim();
-            if !slots.contains(&wanted) {
+            let slot = tree.attribute(child, "slot").unwrap_or_default().trim();
+            if !slots.contains(&slot) {
                 shown.gone[child..tree.end(child)].fill(true);
                 let chars = text_chars(tree, child);
                 shown.hidden += usize::from(chars > 0);
@@ -264,9 +264,9 @@ fn text_chars(tree: &Tree, id: Id) -> usize {
 /// Characters of a text that are no whitespace.
 pub(crate) fn visible(text: &str) -> usize {
     if text.is_ascii() {
-        return text.bytes().filter(|one| !matches!(one, b'\t'..=b'\r' | b' ')).count();
+        return text.bytes().filter(|byte| !matches!(byte, b'\t'..=b'\r' | b' ')).count();
     }
-    text.chars().filter(|one| !one.is_whitespace()).count()
+    text.chars().filter(|character| !character.is_whitespace()).count()
 }
 
 /// Elements whose content is not for readers.

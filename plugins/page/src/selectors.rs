@@ -1,5 +1,5 @@
-//! Selectors: tags, classes, identifiers, attributes, combinators, `:not`, `:is`, `:where` and places
-//! among siblings. Others, which mostly apply in some state, are not matched.
+//! Selectors: tags, classes, identifiers, attributes, combinators, `:not`, `:is`, `:where` and
+//! positions among siblings. Others, which mostly apply in some state, are not matched.
 
 use crate::ancestry::{Bits, bit};
 use crate::dom::{Id, Tree};
@@ -35,8 +35,8 @@ struct Compound {
     any: Vec<Vec<Compound>>,
     /// Compounds that the element must not match.
     without: Vec<Compound>,
-    /// Its place among its siblings: from the first, 1 and more; from the last, -1 and less.
-    places: Vec<i32>,
+    /// Its positions among its siblings: 1 and more from the first, -1 and less from the last.
+    positions: Vec<i32>,
     relation: Relation,
 }
 
@@ -112,15 +112,15 @@ impl Selector {
     pub(crate) fn weight(&self) -> (usize, usize, usize) {
         let count = |size: fn(&Compound) -> usize| self.0.iter().map(size).sum::<usize>();
         (
-            count(|one| usize::from(!one.id.is_empty())),
-            count(|one| {
-                one.classes.len()
-                    + one.attributes.len()
-                    + one.places.len()
-                    + one.any.len()
-                    + one.without.len()
+            count(|compound| usize::from(!compound.id.is_empty())),
+            count(|compound| {
+                compound.classes.len()
+                    + compound.attributes.len()
+                    + compound.positions.len()
+                    + compound.any.len()
+                    + compound.without.len()
             }),
-            count(|one| usize::from(!one.tag.is_empty())),
+            count(|compound| usize::from(!compound.tag.is_empty())),
         )
     }
 
@@ -143,11 +143,11 @@ impl Selector {
                 Relation::Child => {
                     Some(tree.parent(at)).filter(|&outer| outer != 0 && compound.fits(tree, outer))
                 }
-                Relation::Next => tree.element_before(at).filter(|&one| compound.fits(tree, one)),
+                Relation::Next => tree.element_before(at).filter(|&id| compound.fits(tree, id)),
                 Relation::Later => {
-                    std::iter::successors(tree.element_before(at), |&one| tree.element_before(one))
+                    std::iter::successors(tree.element_before(at), |&id| tree.element_before(id))
                         .take(MOST_SIBLINGS)
-                        .find(|&one| compound.fits(tree, one))
+                        .find(|&id| compound.fits(tree, id))
                 }
             };
             let Some(found) = found else { return false };
@@ -162,11 +162,11 @@ impl Compound {
         let classes = || tree.attribute(id, "class").unwrap_or_default().split_ascii_whitespace();
         (self.tag.is_empty() || tree.name(id) == self.tag)
             && (self.id.is_empty() || tree.attribute(id, "id").map(str::trim) == Some(&self.id))
-            && self.classes.iter().all(|class| classes().any(|one| one == class))
-            && self.attributes.iter().all(|one| one.fits(tree, id))
-            && self.any.iter().all(|list| list.iter().any(|one| one.fits(tree, id)))
-            && !self.without.iter().any(|one| one.fits(tree, id))
-            && self.places.iter().all(|&place| is_at(tree, id, place))
+            && self.classes.iter().all(|class| classes().any(|name| name == class))
+            && self.attributes.iter().all(|attribute| attribute.fits(tree, id))
+            && self.any.iter().all(|list| list.iter().any(|compound| compound.fits(tree, id)))
+            && !self.without.iter().any(|compound| compound.fits(tree, id))
+            && self.positions.iter().all(|&position| is_at(tree, id, position))
     }
 }
 
@@ -181,7 +181,7 @@ impl Attribute {
             "" => true,
             "=" => found == value,
             _ if value.is_empty() => false,
-            "~=" => found.split_ascii_whitespace().any(|one| one == value),
+            "~=" => found.split_ascii_whitespace().any(|word| word == value),
             "|=" => found
                 .strip_prefix(&value)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('-')),
@@ -193,16 +193,16 @@ impl Attribute {
     }
 }
 
-/// Whether an element has a place among its sibling elements.
-fn is_at(tree: &Tree, id: Id, place: i32) -> bool {
-    if place < 0 {
-        let after = tree.elements(tree.parent(id)).filter(|&one| one > id);
-        let before = usize::try_from(-place - 1).unwrap_or(usize::MAX);
-        return after.take(before + 1).count() == before;
+/// Whether an element is at a position among its sibling elements.
+fn is_at(tree: &Tree, id: Id, position: i32) -> bool {
+    if position < 0 {
+        let after = tree.elements(tree.parent(id)).filter(|&sibling| sibling > id);
+        let expected = usize::try_from(-position - 1).unwrap_or(usize::MAX);
+        return after.take(expected + 1).count() == expected;
     }
-    let before = std::iter::successors(tree.element_before(id), |&one| tree.element_before(one));
-    let wanted = usize::try_from(place - 1).unwrap_or(usize::MAX);
-    wanted < MOST_SIBLINGS && before.take(wanted + 1).count() == wanted
+    let before = std::iter::successors(tree.element_before(id), |&node| tree.element_before(node));
+    let expected = usize::try_from(position - 1).unwrap_or(usize::MAX);
+    expected < MOST_SIBLINGS && before.take(expected + 1).count() == expected
 }
 
 /// Divides a text at commas outside brackets and quotes.
@@ -241,7 +241,7 @@ pub(crate) fn unescaped(text: &str) -> String {
             }
             Err(_) => {
                 let mut chars = behind.chars();
-                out.extend(chars.next().filter(|&one| one != '\n'));
+                out.extend(chars.next().filter(|&character| character != '\n'));
                 chars.as_str()
             }
         };
@@ -292,19 +292,19 @@ impl<'t> Reader<'t> {
         let rest = self.rest();
         let mut end = 0;
         let mut escaped = 0_u8;
-        for (at, one) in rest.char_indices() {
+        for (at, c) in rest.char_indices() {
             end = at;
-            match one {
+            match c {
                 '\\' if escaped == 0 => escaped = 1,
-                _ if escaped == 1 => escaped = if one.is_ascii_hexdigit() { 2 } else { 0 },
+                _ if escaped == 1 => escaped = if c.is_ascii_hexdigit() { 2 } else { 0 },
                 ' ' if escaped > 1 => escaped = 0,
-                _ if escaped > 1 && escaped < 7 && one.is_ascii_hexdigit() => escaped += 1,
-                _ if one.is_ascii_alphanumeric() || matches!(one, '-' | '_') || !one.is_ascii() => {
+                _ if escaped > 1 && escaped < 7 && c.is_ascii_hexdigit() => escaped += 1,
+                _ if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') || !c.is_ascii() => {
                     escaped = 0;
                 }
                 _ => break,
             }
-            end = at + one.len_utf8();
+            end = at + c.len_utf8();
         }
         self.at += end;
         (end > 0).then(|| unescaped(&rest[..end]))
@@ -351,7 +351,7 @@ impl<'t> Reader<'t> {
         self.blanks();
         let mut value = String::new();
         if !sign.is_empty() {
-            let quote = self.rest().chars().next().filter(|one| matches!(one, '"' | '\''));
+            let quote = self.rest().chars().next().filter(|quote| matches!(quote, '"' | '\''));
             if let Some(quote) = quote {
                 let (inner, _) = self.rest()[1..].split_once(quote)?;
                 value = unescaped(inner);
@@ -381,8 +381,8 @@ impl<'t> Reader<'t> {
             ""
         };
         let list = || -> Option<Vec<Compound>> {
-            let read = |one: &str| {
-                let mut reader = Reader { text: one.trim(), at: 0 };
+            let read = |input: &str| {
+                let mut reader = Reader { text: input.trim(), at: 0 };
                 reader.compound(depth + 1).filter(|_| reader.is_at_end())
             };
             (depth < DEEPEST).then(|| divided(inner).into_iter().take(16).map(read).collect())?
@@ -391,12 +391,12 @@ impl<'t> Reader<'t> {
             "not" => compound.without.extend(list()?),
             "is" | "where" | "matches" | "any" | "-webkit-any" => compound.any.push(list()?),
             "root" => compound.tag = "html".to_owned(),
-            "first-child" => compound.places.push(1),
-            "last-child" => compound.places.push(-1),
-            "only-child" => compound.places.extend([1, -1]),
-            "nth-child" => compound.places.push(inner.parse().ok().filter(|&at: &i32| at > 0)?),
+            "first-child" => compound.positions.push(1),
+            "last-child" => compound.positions.push(-1),
+            "only-child" => compound.positions.extend([1, -1]),
+            "nth-child" => compound.positions.push(inner.parse().ok().filter(|&at: &i32| at > 0)?),
             "nth-last-child" => {
-                compound.places.push(-inner.parse().ok().filter(|&at: &i32| at > 0)?);
+                compound.positions.push(-inner.parse().ok().filter(|&at: &i32| at > 0)?);
             }
             _ => return None,
         }

@@ -150,7 +150,7 @@ impl Looks {
 
     /// Whether a rule with these declarations may hide an element.
     pub(crate) fn may_hide(&self) -> bool {
-        let yes = |one: Option<bool>| one == Some(true);
+        let yes = |flag: Option<bool>| flag == Some(true);
         yes(self.gone)
             || yes(self.unseen)
             || yes(self.skipped)
@@ -160,7 +160,7 @@ impl Looks {
             || yes(self.shrunk)
             || yes(self.narrow)
             || yes(self.flat)
-            || self.far.iter().any(|&one| yes(one))
+            || self.far.iter().any(|&flag| yes(flag))
             || self.colour == Some(None)
             || (self.colour.is_some() && self.background.is_some())
     }
@@ -200,14 +200,14 @@ impl Looks {
         self.moves |= other.moves;
     }
 
-    /// How the declarations hide an element, by themselves.
+    /// How the declarations alone hide an element.
     pub(crate) fn hiding(&self) -> Option<Hiding> {
-        let yes = |one: Option<bool>| one == Some(true);
+        let yes = |flag: Option<bool>| flag == Some(true);
         if yes(self.gone) || yes(self.unseen) || yes(self.skipped) {
             return Some(Hiding::Absent);
         }
-        let offset = self.far[..4].iter().any(|&one| yes(one)) && yes(self.lifted);
-        let indented = self.far[4..].iter().any(|&one| yes(one));
+        let offset = self.far[..4].iter().any(|&flag| yes(flag)) && yes(self.lifted);
+        let indented = self.far[4..].iter().any(|&flag| yes(flag));
         let boxed = yes(self.overflow) && (yes(self.flat) || yes(self.narrow));
         let faded = yes(self.clear) && !self.moves;
         let unseen = faded
@@ -257,7 +257,7 @@ fn lower(text: &str) -> Cow<'_, str> {
 /// A number and its unit.
 pub(crate) fn number(value: &str) -> Option<(f32, &str)> {
     let end = value
-        .find(|one: char| !(one.is_ascii_digit() || matches!(one, '.' | '-' | '+')))
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+')))
         .unwrap_or(value.len());
     let number = value.get(..end)?.parse().ok()?;
     Some((number, value.get(end..)?.trim()))
@@ -313,11 +313,11 @@ fn is_empty_path(value: &str) -> bool {
             let shares: Vec<f32> = inner
                 .split_ascii_whitespace()
                 .take_while(|word| *word != "round")
-                .map(|word| number(word).filter(|(_, unit)| *unit == "%").map_or(0.0, |one| one.0))
+                .map(|word| number(word).filter(|(_, unit)| *unit == "%").map_or(0.0, |num| num.0))
                 .collect();
             let side = |at: usize| -> f32 {
-                let places = [at, at % 2, 0];
-                places.iter().find_map(|&place| shares.get(place)).copied().unwrap_or(0.0)
+                let indices = [at, at % 2, 0];
+                indices.iter().find_map(|&index| shares.get(index)).copied().unwrap_or(0.0)
             };
             let first = shares.first().copied().unwrap_or(0.0);
             first >= 50.0 && shares.len() == 1
@@ -369,13 +369,13 @@ fn is_away(name: &str, value: &str) -> bool {
             "scale" | "scalex" | "scaley" | "scale3d" => numbers.any(vanishes),
             "rotatex" | "rotatey" => numbers.any(is_edge),
             "matrix" => {
-                let parts: Vec<&str> = numbers.collect();
-                let zero = |at: usize| parts.get(at).is_some_and(|one| vanishes(one));
+                let values: Vec<&str> = numbers.collect();
+                let zero = |at: usize| values.get(at).is_some_and(|value| vanishes(value));
                 zero(0) && zero(1) || zero(2) && zero(3)
             }
             "translate" | "translatex" | "translatey" | "translate3d" => {
                 // In percent of the element itself: slides of a carousel.
-                numbers.any(|one| !one.ends_with('%') && is_far(one))
+                numbers.any(|value| !value.ends_with('%') && is_far(value))
             }
             _ => false,
         };
@@ -396,7 +396,7 @@ pub(crate) fn without_comments(text: &str) -> Cow<'_, str> {
         out.push_str(before);
         rest = memmem::find(comment.as_bytes(), b"*/").map_or("", |end| &comment[end + 2..]);
         // A comment between two words divides them: `@media/**/screen`.
-        let is_word = |one: char| one.is_alphanumeric();
+        let is_word = |character: char| character.is_alphanumeric();
         if before.ends_with(is_word) && rest.starts_with(is_word) {
             out.push(' ');
         }

@@ -256,14 +256,14 @@ fn nested(outer: &[String], prelude: &str) -> Vec<String> {
         }
     }
     found.truncate(MOST_SELECTORS);
-    found.retain(|one| one.len() <= LONGEST_SELECTOR);
+    found.retain(|selector| selector.len() <= LONGEST_SELECTOR);
     found
 }
 
 /// Whether the rules of a group count, whose prelude follows `@`.
 fn is_met(group: &str) -> bool {
-    let (name, query) = group
-        .split_at(group.find(|one: char| one == '(' || one.is_whitespace()).unwrap_or(group.len()));
+    let (name, query) =
+        group.split_at(group.find(|c: char| c == '(' || c.is_whitespace()).unwrap_or(group.len()));
     match name.to_ascii_lowercase().as_str() {
         "media" => applies(query),
         "supports" => !query.trim_start().to_ascii_lowercase().starts_with("not"),

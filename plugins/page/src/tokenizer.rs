@@ -83,7 +83,7 @@ pub(crate) struct Tokenizer<'t, S> {
     at: usize,
     mode: Mode,
     /// Further attributes that are read, in lower case.
-    more: &'t [String],
+    selected: &'t [String],
 }
 
 impl<'t, S: TokenSink> Tokenizer<'t, S> {
@@ -91,19 +91,19 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
     pub(crate) fn new(text: &'t str, sink: &'t S) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let shared = StrTendril::from_slice(text);
-        Self { sink, text, shared, at: 0, mode: Mode::Data, more: &[] }
+        Self { sink, text, shared, at: 0, mode: Mode::Data, selected: &[] }
     }
 
     /// Also reads attributes of these names.
-    pub(crate) fn with(mut self, more: &'t [String]) -> Self {
-        self.more = more;
+    pub(crate) fn with(mut self, selected: &'t [String]) -> Self {
+        self.selected = selected;
         self
     }
 
     /// Passes the next tokens to the sink, up to a tag; false at the end.
     pub(crate) fn step(&mut self) -> bool {
         if self.at >= self.text.len() {
-            self.give(EOFToken);
+            self.emit(EOFToken);
             self.sink.end();
             return false;
         }
@@ -138,7 +138,7 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
     }
 
     fn find(&self, byte: u8, from: usize) -> Option<usize> {
-        memchr(byte, self.rest(from)).map(|place| from + place)
+        memchr(byte, self.rest(from)).map(|offset| from + offset)
     }
 
     fn share(&self, from: usize, to: usize) -> StrTendril {
@@ -148,7 +148,7 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
         }
     }
 
-    fn give(&mut self, token: Token) {
+    fn emit(&mut self, token: Token) {
         match self.sink.process_token(token, 1) {
             TokenSinkResult::Plaintext => self.mode = Mode::Plain,
             TokenSinkResult::RawData(kind) => {
@@ -185,7 +185,7 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
             b'/' => match self.byte(end + 1) {
                 b'>' => {
                     // A line feed behind `<pre>` and this is text for html5ever.
-                    self.give(Token::ParseError("no name in an end tag".into()));
+                    self.emit(Token::ParseError("no name in an end tag".into()));
                     self.at = end + 2;
                 }
                 next if next.is_ascii_alphabetic() => self.tag(end + 1, TagKind::EndTag),
@@ -204,17 +204,17 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
             return;
         }
         if memchr2(if references { b'&' } else { 0 }, 0, part.as_bytes()).is_none() {
-            self.give(CharacterTokens(self.share(from, to)));
+            self.emit(CharacterTokens(self.share(from, to)));
             return;
         }
         for (number, piece) in part.split('\0').enumerate() {
             if number > 0 {
                 let null = CharacterTokens(StrTendril::from_char('\u{fffd}'));
-                self.give(if replace_null { null } else { NullCharacterToken });
+                self.emit(if replace_null { null } else { NullCharacterToken });
             }
             if !piece.is_empty() {
                 let text = if references { decode(piece, false) } else { piece.into() };
-                self.give(CharacterTokens(StrTendril::from_slice(&text)));
+                self.emit(CharacterTokens(StrTendril::from_slice(&text)));
             }
         }
     }
@@ -247,11 +247,11 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
         }
         self.at = at + 1;
         let is_start = kind == TagKind::StartTag;
-        let asks = name.clone();
+        let raw_name = name.clone();
         if !is_start {
             attrs.clear();
         }
-        self.give(TagToken(Tag {
+        self.emit(TagToken(Tag {
             kind,
             name,
             self_closing,
@@ -259,7 +259,7 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
             had_duplicate_attributes: false,
         }));
         if let Mode::Raw(_, name) = &mut self.mode {
-            *name = asks;
+            *name = raw_name;
         }
     }
 
@@ -287,9 +287,9 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
             }
         }
         let label = self.text.get(from..name_end).unwrap_or_default();
-        if KEPT.has(label) || self.more.iter().any(|one| one.eq_ignore_ascii_case(label)) {
+        if KEPT.has(label) || self.selected.iter().any(|name| name.eq_ignore_ascii_case(label)) {
             let name = QualName::new(None, ns!(), name(label));
-            if attrs.iter().all(|one| one.name != name) {
+            if attrs.iter().all(|attr| attr.name != name) {
                 attrs.push(Attribute { name, value: self.value(start, end) });
             }
         }
@@ -309,14 +309,14 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
         let rest = &self.text[from..];
         if let Some(comment) = rest.strip_prefix("--") {
             self.at = from + 2 + comment_length(comment);
-            self.give(CommentToken(StrTendril::new()));
+            self.emit(CommentToken(StrTendril::new()));
         } else if starts(rest, "doctype") {
             let end = self.find(b'>', from);
             let body = &self.text[from + "doctype".len()..end.unwrap_or(self.text.len())];
             self.at = end.map_or(self.text.len(), |end| end + 1);
             let mut doctype = doctype(body);
             doctype.force_quirks |= end.is_none();
-            self.give(DoctypeToken(doctype));
+            self.emit(DoctypeToken(doctype));
         } else if let Some(data) = rest.strip_prefix("[CDATA[")
             && self.sink.adjusted_current_node_present_but_not_in_html_namespace()
         {
@@ -332,7 +332,7 @@ impl<'t, S: TokenSink> Tokenizer<'t, S> {
 
     fn bogus(&mut self, from: usize) {
         self.at = self.find(b'>', from).map_or(self.text.len(), |end| end + 1);
-        self.give(CommentToken(StrTendril::new()));
+        self.emit(CommentToken(StrTendril::new()));
     }
 
     /// The position of the end tag of a raw-text element.
@@ -436,7 +436,7 @@ fn comment_length(comment: &str) -> usize {
 
 /// Reads a document type; its identifiers decide whether a table may be in a paragraph.
 fn doctype(body: &str) -> Doctype {
-    let space = |one: char| one.is_ascii() && is_space(one as u8);
+    let space = |character: char| character.is_ascii() && is_space(character as u8);
     let body = body.trim_start_matches(space);
     let name_end = body.find(space).unwrap_or(body.len());
     let (name, rest) = body.split_at(name_end);
@@ -458,7 +458,7 @@ fn doctype(body: &str) -> Doctype {
     }
     let mut rest = rest["public".len()..].trim_start_matches(space);
     for is_public in [public, false] {
-        let Some(quote) = rest.chars().next().filter(|one| matches!(one, '"' | '\'')) else {
+        let Some(quote) = rest.chars().next().filter(|quote| matches!(quote, '"' | '\'')) else {
             // A public identifier may come without a system identifier.
             let complete = !is_public && rest.is_empty() && doctype.public_id.is_some();
             doctype.force_quirks |= !complete;
