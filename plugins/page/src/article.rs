@@ -133,16 +133,16 @@ impl Measured<'_> {
         let tagged =
             matches!(name, "section" | "h2" | "h3" | "h4" | "h5" | "h6" | "p" | "td" | "pre");
         if tagged || self.as_paragraph[id] {
-            self.give(tree.parent(id), stats[id].chars, stats[id].commas, scores, rules);
+            self.add_score(tree.parent(id), stats[id].chars, stats[id].commas, scores, rules);
         }
         if !self.as_paragraph[id] {
             for &(chars, commas) in &self.runs[id] {
-                self.give(id, chars, commas, scores, rules);
+                self.add_score(id, chars, commas, scores, rules);
             }
         }
     }
 
-    fn give(&self, to: Id, chars: u32, commas: u32, scores: &mut [Option<f32>], rules: Rules) {
+    fn add_score(&self, to: Id, chars: u32, commas: u32, scores: &mut [Option<f32>], rules: Rules) {
         if chars < 25 || to == 0 {
             return;
         }
@@ -186,7 +186,7 @@ impl Measured<'_> {
             if let Some(score) = scores[id] {
                 let score = score * (1.0 - stats[id].link_density());
                 scores[id] = Some(score);
-                let at = best.iter().position(|&(other, _)| score > other).unwrap_or(best.len());
+                let at = best.iter().position(|&(value, _)| score > value).unwrap_or(best.len());
                 best.insert(at, (score, id));
                 best.truncate(5);
             }
@@ -196,10 +196,10 @@ impl Measured<'_> {
         };
         let mut top = first;
         let near: Vec<Id> =
-            best.iter().skip(1).filter(|one| one.0 / most >= 0.75).map(|one| one.1).collect();
+            best.iter().skip(1).filter(|pair| pair.0 / most >= 0.75).map(|pair| pair.1).collect();
         if near.len() >= 3 {
             let around = tree.ancestors(top).take_while(|&outer| outer != body).find(|&outer| {
-                near.iter().filter(|&&one| outer < one && one < tree.end(outer)).count() >= 3
+                near.iter().filter(|&&id| outer < id && id < tree.end(outer)).count() >= 3
             });
             top = around.unwrap_or(top);
         }
@@ -277,8 +277,8 @@ impl Measured<'_> {
                 if pass == ["div"] && self.is_heading(id, &stats[id], gone) {
                     let links: Vec<Id> = tree
                         .elements(id)
-                        .filter(|&one| stats[one].chars < 20 && stats[one].link_density() > 0.5)
-                        .filter(|&one| !gone[one])
+                        .filter(|&node| stats[node].chars < 20 && stats[node].link_density() > 0.5)
+                        .filter(|&node| !gone[node])
                         .collect();
                     links.into_iter().for_each(|link| self.remove(link, gone, stats));
                     continue;
@@ -305,11 +305,11 @@ impl Measured<'_> {
     /// of a text.
     fn is_heading(&self, id: Id, stat: &Stat, gone: &[bool]) -> bool {
         let tree = self.tree;
-        let is_one = |one: Id| matches!(tree.name(one), "h2" | "h3" | "h4" | "h5" | "h6");
+        let heading_tag = |node: Id| matches!(tree.name(node), "h2" | "h3" | "h4" | "h5" | "h6");
         if tree.name(id) != "div" || stat.chars > 200 || stat.heading * 2 < stat.chars {
             return false;
         }
-        if !tree.elements(id).any(|one| is_one(one) && stat.heading > 0) {
+        if !tree.elements(id).any(|child| heading_tag(child) && stat.heading > 0) {
             return false;
         }
         let (mut next, end) = (tree.end(id), tree.end(tree.parent(id)));
@@ -417,19 +417,19 @@ fn is_data_table(tree: &Tree, id: Id) -> bool {
 }
 
 /// The share of the second text's words that also occur in the first, by length.
-pub(crate) fn similar(one: &str, other: &str) -> f32 {
+pub(crate) fn similar(first: &str, second: &str) -> f32 {
     let words = |text: &str| -> Vec<String> {
         text.to_lowercase()
-            .split(|one: char| !one.is_alphanumeric())
+            .split(|character: char| !character.is_alphanumeric())
             .filter(|word| !word.is_empty())
             .map(str::to_owned)
             .collect()
     };
-    let (one, other) = (words(one), words(other));
-    if one.is_empty() || other.is_empty() {
+    let (first, second) = (words(first), words(second));
+    if first.is_empty() || second.is_empty() {
         return 0.0;
     }
     let length = |words: &[&String]| words.iter().map(|word| word.len() + 1).sum::<usize>() as f32;
-    let extra: Vec<&String> = other.iter().filter(|word| !one.contains(word)).collect();
-    1.0 - length(&extra) / length(&other.iter().collect::<Vec<_>>())
+    let extra: Vec<&String> = second.iter().filter(|word| !first.contains(word)).collect();
+    1.0 - length(&extra) / length(&second.iter().collect::<Vec<_>>())
 }

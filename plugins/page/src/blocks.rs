@@ -184,9 +184,9 @@ impl<'t> Blocks<'t> {
         while at < tree.end(id) {
             if self.gone.get(at).copied().unwrap_or_default()
                 || tree.attribute(at, "class").is_some_and(|class| {
-                    class.split_ascii_whitespace().any(|one| {
+                    class.split_ascii_whitespace().any(|name| {
                         matches!(
-                            one,
+                            name,
                             "lineno" | "linenos" | "line-number" | "line-numbers" | "gutter"
                         )
                     })
@@ -367,9 +367,9 @@ impl<'t> Blocks<'t> {
 fn is_caption(tree: &Tree, id: Id) -> bool {
     let class = tree.attribute(id, "class").unwrap_or_default();
     let named = tree.name(id) == "figcaption"
-        || class.split(|one: char| !one.is_ascii_alphanumeric()).any(|one| {
+        || class.split(|character: char| !character.is_ascii_alphanumeric()).any(|word| {
             matches!(
-                one.to_ascii_lowercase().as_str(),
+                word.to_ascii_lowercase().as_str(),
                 "caption" | "figcaption" | "imagecaption" | "bildunterschrift" | "bu" | "legende"
             )
         });
@@ -408,11 +408,11 @@ fn language(tree: &Tree, id: Id) -> Option<String> {
         }
         let class = tree.attribute(at, "class").unwrap_or_default();
         let mut before = "";
-        for one in class.split_ascii_whitespace() {
+        for word in class.split_ascii_whitespace() {
             let prefixes = ["language-", "lang-", "highlight-source-", "brush:"];
-            let found = prefixes.into_iter().find_map(|prefix| one.strip_prefix(prefix));
-            let found = if before == "brush:" { Some(one) } else { found };
-            before = one;
+            let found = prefixes.into_iter().find_map(|prefix| word.strip_prefix(prefix));
+            let found = if before == "brush:" { Some(word) } else { found };
+            before = word;
             let found = found.map(|found| found.trim_matches(';')).unwrap_or_default();
             if !found.is_empty() && !matches!(found, "none" | "plaintext" | "text") {
                 return Some(found.to_ascii_lowercase());
@@ -454,11 +454,11 @@ pub(crate) fn nested(pieces: Vec<Piece>) -> Vec<Block> {
 /// Makes sections from the pieces of a page; the title's heading is left out, and levels begin with
 /// 1.
 pub(crate) fn sections(pieces: Vec<Piece>, title: Option<&str>) -> Vec<Section> {
-    let same = |one: &str, other: &str| {
+    let same = |left: &str, right: &str| {
         let plain = |text: &str| -> String {
-            text.chars().filter(|one| one.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+            text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
         };
-        plain(one) == plain(other)
+        plain(left) == plain(right)
     };
     let mut out: Vec<Section> = Vec::new();
     let mut first = Section { level: 1, ..Section::default() };
@@ -486,8 +486,8 @@ pub(crate) fn sections(pieces: Vec<Piece>, title: Option<&str>) -> Vec<Section> 
     // Unused levels leave no gap.
     let used: Vec<u32> = (1..7).filter(|&level| levels[level as usize]).collect();
     for section in &mut out {
-        let place = used.iter().position(|&level| level == section.level).unwrap_or_default();
-        section.level = place as u32 + 1;
+        let index = used.iter().position(|&level| level == section.level).unwrap_or_default();
+        section.level = index as u32 + 1;
     }
     if !first.blocks.is_empty() {
         out.insert(0, first);

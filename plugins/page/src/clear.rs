@@ -239,10 +239,10 @@ fn trim_ends(measured: &Measured<'_>, selection: &mut Selection, is_article: boo
 /// Whether a short text is a date with little around it.
 fn is_date(text: &str) -> bool {
     let numbers: Vec<&str> =
-        text.split(|one: char| !one.is_ascii_digit()).filter(|one| !one.is_empty()).collect();
+        text.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).collect();
     let year = numbers
         .iter()
-        .any(|one| one.len() == 4 && (one.starts_with("19") || one.starts_with("20")));
+        .any(|number| number.len() == 4 && (number.starts_with("19") || number.starts_with("20")));
     year && numbers.len() > 1 && text.chars().count() < 80 && !text.ends_with(['.', '!', '?'])
 }
 
@@ -256,17 +256,17 @@ fn root(measured: &Measured<'_>, body: Id, gone: &[bool], stats: &[Stat]) -> Id 
         if gone[id] || !tree.is_element(id) {
             continue;
         }
-        let says = tree.name(id) == "main"
+        let is_main = tree.name(id) == "main"
             || tree.attribute(id, "role") == Some("main")
             || tree.attribute(id, "itemprop").is_some_and(|what| {
                 matches!(what, "articleBody" | "mainContentOfPage" | "mainEntity")
             });
         let larger = best.is_none_or(|best| stats[best].chars < stats[id].chars);
-        if says && larger && stats[id].chars * 5 >= total * 2 {
+        if is_main && larger && stats[id].chars * 5 >= total * 2 {
             best = Some(id);
         }
-        if tree.name(id) == "article" && !tree.ancestors(id).any(|one| tree.name(one) == "article")
-        {
+        let is_article = |id: Id| tree.name(id) == "article";
+        if is_article(id) && !tree.ancestors(id).any(is_article) {
             articles.push(id);
         }
     }
@@ -285,7 +285,7 @@ fn is_beside(m: &Measured<'_>, id: Id, stats: &[Stat], total: u32, comments: boo
     }
     let stat = &stats[id];
     let density = stat.link_density();
-    let inside = |names: &[&str]| tree.ancestors(id).any(|one| names.contains(&tree.name(one)));
+    let inside = |names: &[&str]| tree.ancestors(id).any(|outer| names.contains(&tree.name(outer)));
     match tree.name(id) {
         "nav" | "footer" | "aside" | "button" | "dialog" | "menu" => return true,
         "header"
@@ -296,7 +296,7 @@ fn is_beside(m: &Measured<'_>, id: Id, stats: &[Stat], total: u32, comments: boo
         }
         "form" if stat.chars < 300 => return true,
         "ul" | "ol" | "div" | "section" | "table" => {
-            let links = tree.descendants(id).filter(|&one| tree.name(one) == "a").count();
+            let links = tree.descendants(id).filter(|&node| tree.name(node) == "a").count();
             if links > 2 && density > 0.75 && stat.link / (links as f32) < 25.0 {
                 return true;
             }

@@ -90,10 +90,10 @@ pub(crate) fn trim_ending(tree: &Tree, selection: &mut Selection) {
 
 /// Whether a last line is none of the article's.
 fn is_template(name: &str, text: &str) -> bool {
-    let end = text.trim_end_matches(|one: char| !one.is_alphabetic());
+    let end = text.trim_end_matches(|character: char| !character.is_alphabetic());
     matches!(name, "h2" | "h3" | "h4" | "h5" | "h6")
-        || LINE_BEGINS.iter().any(|one| text.starts_with(one))
-        || TEASER_ENDS.iter().any(|one| end.ends_with(one))
+        || LINE_BEGINS.iter().any(|beginning| text.starts_with(beginning))
+        || TEASER_ENDS.iter().any(|ending| end.ends_with(ending))
 }
 
 /// The block with the last text of a selection.

@@ -228,7 +228,7 @@ fn read(class: &str, id: &str) -> Hint {
         if text.is_empty() {
             return 0;
         }
-        let hid = text.split(' ').any(|one| one.eq_ignore_ascii_case("hid"));
+        let hid = text.split(' ').any(|word| word.eq_ignore_ascii_case("hid"));
         let minus = if hid || NEGATIVE.any(text) { -25 } else { 0 };
         minus + if POSITIVE.any(text) { 25 } else { 0 }
     };
@@ -247,17 +247,17 @@ fn read(class: &str, id: &str) -> Hint {
 
 /// The words of a name: `postBody-main_2` has `post`, `Body`, `main`.
 fn words(name: &str) -> Vec<&str> {
-    let (mut out, mut start, mut small) = (Vec::new(), None, false);
-    for (at, one) in name.bytes().enumerate() {
-        let letter = one.is_ascii_alphabetic();
-        if let Some(from) = start.filter(|_| !letter || (small && one.is_ascii_uppercase())) {
+    let (mut out, mut start, mut lowercase) = (Vec::new(), None, false);
+    for (at, byte) in name.bytes().enumerate() {
+        let letter = byte.is_ascii_alphabetic();
+        if let Some(from) = start.filter(|_| !letter || (lowercase && byte.is_ascii_uppercase())) {
             out.push(&name[from..at]);
             start = None;
         }
         if letter && start.is_none() {
             start = Some(at);
         }
-        small = one.is_ascii_lowercase();
+        lowercase = byte.is_ascii_lowercase();
     }
     out.extend(start.map(|from| &name[from..]));
     out

@@ -63,8 +63,8 @@ impl Line {
 }
 
 /// Whitespace that collapses.
-fn is_space(one: char) -> bool {
-    one.is_whitespace()
+fn is_space(character: char) -> bool {
+    character.is_whitespace()
 }
 
 /// Whether an element is read as one word: a formula, a script, a picture.
@@ -115,7 +115,7 @@ pub(crate) fn atom(blocks: &mut Blocks<'_>, id: Id, line: &mut Line) {
 /// A footnote inside a line: its mark is kept, the note follows the paragraph.
 fn note(blocks: &mut Blocks<'_>, id: Id, line: &mut Line) {
     let tree = blocks.tree;
-    let part = |class: &str| tree.descendants(id).find(|&one| tree.has_class(one, class));
+    let part = |class: &str| tree.descendants(id).find(|&node| tree.has_class(node, class));
     let mark = part("ltx_note_mark").map(|mark| tree.all_text(mark));
     let mark = mark.filter(|mark| !mark.is_empty());
     if let Some(mark) = &mark {
@@ -125,13 +125,13 @@ fn note(blocks: &mut Blocks<'_>, id: Id, line: &mut Line) {
     // The mark, and a label for screen readers, come first.
     let from = tree
         .elements(content)
-        .take_while(|&one| tree.has_class(one, "ltx_note_mark") || tree.has_class(one, "ltx_tag"))
+        .take_while(|&id| tree.has_class(id, "ltx_note_mark") || tree.has_class(id, "ltx_tag"))
         .last()
         .map_or(content + 1, |last| tree.end(last));
     let text = carrel_pdk::text::collapse(&{
         let mut text = String::new();
-        for one in from..tree.end(content) {
-            text.push_str(tree.text(one).unwrap_or_default());
+        for node in from..tree.end(content) {
+            text.push_str(tree.text(node).unwrap_or_default());
         }
         text
     })
@@ -153,20 +153,20 @@ pub(crate) fn link(blocks: &mut Blocks<'_>, id: Id) {
     blocks.document.link(href, Some(&text));
 }
 
-/// Whether an address leads to another place that is read, not to a script, to data or to a place on
-/// the same page.
+/// Whether an address leads to another document, not to a script, to data or to a fragment of the
+/// same page.
 pub(crate) fn leads_elsewhere(href: &str) -> bool {
     // Browsers drop control characters and white space in a scheme.
     let plain: String = href
         .chars()
-        .filter(|one| !one.is_control() && !one.is_whitespace())
+        .filter(|character| !character.is_control() && !character.is_whitespace())
         .take(12)
         .collect::<String>()
         .to_ascii_lowercase();
     let scripts = ["javascript:", "vbscript:", "data:", "blob:", "file:", "filesystem:", "about:"];
     !plain.is_empty()
         && !plain.starts_with('#')
-        && !scripts.iter().any(|one| plain.starts_with(one))
+        && !scripts.iter().any(|scheme| plain.starts_with(scheme))
 }
 
 /// Reads a run of nodes as one text; blocks in it are lines.

@@ -359,7 +359,7 @@ pub(crate) fn wall(page: &str, view: &View, meta: &Meta) -> Option<Wall> {
         }
     }
     let article = meta.is_a(ARTICLES) && view.chars >= 700;
-    if small && !article && view.heads(&NOT_FOUND) && (short || is_mostly_said(view, &NOT_FOUND)) {
+    if small && !article && view.heads(&NOT_FOUND) && (short || is_main_topic(view, &NOT_FOUND)) {
         return Some(Wall::NotFound);
     }
     if view.chars < 3000 && view.other < 200 && view.count(&CONSENTS) >= 3 && view.says(&TOPICS) {
@@ -386,7 +386,7 @@ pub(crate) fn wall(page: &str, view: &View, meta: &Meta) -> Option<Wall> {
     None
 }
 
-fn is_mostly_said(view: &View, words: &Needles) -> bool {
+fn is_main_topic(view: &View, words: &Needles) -> bool {
     // A 404 page has a title, one or two sentences, and the site's navigation.
     view.count(words) > 1 || view.head.lines().next().is_some_and(|title| words.any(title))
 }
@@ -447,14 +447,14 @@ pub(crate) fn of_content(tree: &Tree, stats: &[Stat], meta: &Meta, posts: &[Id])
         "smf",
     ];
     let articles = meta.is_a(ARTICLES);
-    let asked = meta.is_a(FORUMS) && !meta.is_a(&["faqpage"]) && !articles;
-    if asked || (posts.len() > 1 && !articles) || forums.iter().any(|one| generator.contains(one)) {
+    let forum = meta.is_a(FORUMS) && !meta.is_a(&["faqpage"]) && !articles;
+    if forum || (posts.len() > 1 && !articles) || forums.iter().any(|app| generator.contains(app)) {
         return "forum";
     }
     if meta.is_a(DOCUMENTATION)
         || ["sphinx", "docusaurus", "mkdocs", "gitbook", "vuepress", "mdbook", "jsdoc", "doxygen"]
             .iter()
-            .any(|one| generator.contains(one))
+            .any(|tool| generator.contains(tool))
     {
         return "documentation";
     }
@@ -468,7 +468,7 @@ pub(crate) fn of_content(tree: &Tree, stats: &[Stat], meta: &Meta, posts: &[Id])
         return "listing";
     }
     let body = class_of("body");
-    let has = |words: &[&str]| words.iter().any(|one| body.contains(one));
+    let has = |words: &[&str]| words.iter().any(|word| body.contains(word));
     if has(&["single-product", "product-page", "template-product", "productpage"]) {
         return "product";
     }
@@ -495,8 +495,8 @@ fn is_listing(tree: &Tree, stats: &[Stat]) -> bool {
         for child in tree.elements(id) {
             let key = (tree.name(child), tree.attribute(child, "class").unwrap_or_default());
             if stats[child].link > 0.0 && !matches!(key.0, "p" | "h2" | "h3" | "h4") {
-                let one = alike.entry(key).or_default();
-                *one = (one.0 + 1, one.1 + stats[child].chars);
+                let counts = alike.entry(key).or_default();
+                *counts = (counts.0 + 1, counts.1 + stats[child].chars);
             }
         }
         if alike.values().any(|&(count, chars)| count >= 6 && chars * 2 > stats[id].chars) {

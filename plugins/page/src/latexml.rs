@@ -108,7 +108,7 @@ fn people(reader: &mut Blocks<'_>, root: Id) -> Vec<Person> {
         let mut lines = text.lines();
         let Some(first) = lines.next() else { continue };
         let mut affiliations: Vec<String> = lines.map(str::to_owned).collect();
-        let places: Vec<Id> = tree
+        let elements: Vec<Id> = tree
             .descendants(creator)
             .filter(|&id| {
                 tree.has_class(id, "ltx_role_affiliation")
@@ -116,7 +116,7 @@ fn people(reader: &mut Blocks<'_>, root: Id) -> Vec<Person> {
             })
             .collect();
         affiliations.extend(
-            places
+            elements
                 .into_iter()
                 .filter_map(|id| reader.text(id))
                 .map(|text| text.replace('\n', ", ")),
@@ -181,13 +181,13 @@ pub(crate) fn identify(tree: &Tree, item: Id, reference: &mut Reference) {
 pub(crate) fn block(reader: &mut Blocks<'_>, id: Id, depth: u32) -> Option<Vec<Piece>> {
     let tree = reader.tree;
     let class = tree.attribute(id, "class").filter(|class| class.contains("ltx_"))?;
-    let is = |name: &str| class.split_ascii_whitespace().any(|one| one == name);
+    let is = |name: &str| class.split_ascii_whitespace().any(|class| class == name);
     if is("ltx_equation") || is("ltx_equationgroup") || is("ltx_eqn_table") {
         return equations(reader, id);
     }
     if is("ltx_listing") || is("ltx_lstlisting") {
         let lines: Vec<Id> =
-            tree.descendants(id).filter(|&one| tree.has_class(one, "ltx_listingline")).collect();
+            tree.descendants(id).filter(|&node| tree.has_class(node, "ltx_listingline")).collect();
         let mut text = String::new();
         for line in lines {
             for inner in tree.descendants(line) {
@@ -210,7 +210,7 @@ pub(crate) fn block(reader: &mut Blocks<'_>, id: Id, depth: u32) -> Option<Vec<P
         let mut block = Block::empty(Kind::Quote);
         block.role = class
             .split_ascii_whitespace()
-            .find_map(|one| one.strip_prefix("ltx_theorem_"))
+            .find_map(|class| class.strip_prefix("ltx_theorem_"))
             .map(str::to_owned);
         block.label =
             title.and_then(|title| reader.text(title)).map(|text| text.replace('\n', " "));
@@ -225,30 +225,30 @@ pub(crate) fn block(reader: &mut Blocks<'_>, id: Id, depth: u32) -> Option<Vec<P
 fn equations(reader: &mut Blocks<'_>, id: Id) -> Option<Vec<Piece>> {
     let tree = reader.tree;
     let mut rows: Vec<Id> =
-        tree.descendants(id).filter(|&one| tree.has_class(one, "ltx_eqn_row")).collect();
+        tree.descendants(id).filter(|&node| tree.has_class(node, "ltx_eqn_row")).collect();
     if rows.is_empty() {
         rows.push(id);
     }
     let mut out = Vec::new();
     for row in rows {
         let mut block = Block::empty(Kind::Equation);
-        let mut parts = Vec::new();
+        let mut formulas = Vec::new();
         let mut at = row;
         while at < tree.end(row) {
             if tree.name(at) == "math" {
-                parts.push(math::source(tree, at));
+                formulas.push(math::source(tree, at));
                 at = tree.end(at);
             } else {
                 at += 1;
             }
         }
-        let (tex, text): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        let (tex, text): (Vec<_>, Vec<_>) = formulas.into_iter().unzip();
         if !tex.is_empty() && tex.iter().all(Option::is_some) {
             block.tex = Some(tex.into_iter().flatten().collect::<Vec<_>>().join(" "));
         } else {
             block.text = Some(text.join(" ")).filter(|text| !text.trim().is_empty());
         }
-        let tag = tree.descendants(row).find(|&one| tree.has_class(one, "ltx_tag_equation"));
+        let tag = tree.descendants(row).find(|&node| tree.has_class(node, "ltx_tag_equation"));
         block.label = tag.map(|tag| tree.all_text(tag)).filter(|label| !label.is_empty());
         if block.tex.is_some() || block.text.is_some() {
             out.push(Piece::Block(block));

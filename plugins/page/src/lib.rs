@@ -3,7 +3,7 @@
 //!
 //! A page is decoded ([`charset`]), parsed ([`tokenizer`], [`parser`], [`dom`]) and classified
 //! ([`kind`]). Several extractors find its text ([`article`], [`clear`], [`posts`]), [`content`]
-//! chooses one result, and written as blocks ([`blocks`], [`inline`], [`table`], [`math`]).
+//! chooses one result, which is written as blocks ([`blocks`], [`inline`], [`table`], [`math`]).
 //! [`meta`] reads metadata from its tags, by the names of [`vocabulary`].
 
 mod ancestry;
@@ -119,7 +119,7 @@ pub(crate) fn plain_words(text: &str) -> String {
     while let Some(at) = rest.find('<') {
         out.push_str(&rest[..at]);
         let tag = &rest[at + 1..];
-        let is_tag = tag.starts_with(|one: char| one.is_ascii_alphabetic() || one == '/');
+        let is_tag = tag.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/');
         match tag.find('>').filter(|&end| is_tag && end < 200) {
             Some(end) => {
                 out.push(' ');

@@ -15,7 +15,7 @@ pub(crate) fn manifest() -> Manifest {
     // Holds the page, its tree and its result, for the largest accepted page.
     manifest.limits = Some(Limits { memory_bytes: Some(512 << 20), ..Limits::default() });
     let format = |name: &str, description: &str, media_types: &[&str]| Format {
-        media_types: media_types.iter().map(|&one| one.to_owned()).collect(),
+        media_types: media_types.iter().map(|&media_type| media_type.to_owned()).collect(),
         ..Format::bytes(name, description, schema::output::<Document>())
     };
     manifest.formats = vec![

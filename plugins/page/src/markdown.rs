@@ -240,15 +240,15 @@ impl Reader {
             }
             let closes = tag.starts_with('/');
             let inner = tag.trim_start_matches('/');
-            if !inner.starts_with(|one: char| one.is_ascii_alphabetic() || matches!(one, '!' | '?'))
-            {
+            let opens = |first: char| first.is_ascii_alphabetic() || matches!(first, '!' | '?');
+            if !inner.starts_with(opens) {
                 self.words("<");
                 rest = tag;
                 continue;
             }
             let end = inner.find('>').unwrap_or(inner.len());
             let length =
-                inner.find(|one: char| !one.is_ascii_alphanumeric()).unwrap_or(end).min(end);
+                inner.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(end).min(end);
             let name = inner[..length].to_ascii_lowercase();
             match &mut self.hidden {
                 Some((hiding, open)) if *hiding == name => {
@@ -416,7 +416,7 @@ fn front(text: &str, document: &mut Document) {
         let value = value.trim().trim_matches(['"', '\'']);
         let list = value.strip_prefix('[').and_then(|value| value.strip_suffix(']'));
         let values: Vec<&str> = match list {
-            Some(list) => list.split(',').map(|one| one.trim().trim_matches(['"', '\''])).collect(),
+            Some(list) => list.split(',').map(|raw| raw.trim().trim_matches(['"', '\''])).collect(),
             None => vec![value],
         };
         for value in values.into_iter().filter(|value| !value.is_empty() && !here.is_empty()) {

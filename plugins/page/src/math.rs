@@ -96,8 +96,8 @@ fn tex(tree: &Tree, id: Id) -> Option<String> {
     like_tex.then(|| clean(alternative)).flatten().filter(|tex| !is_other_text(tree, id, tex))
 }
 
-/// Whether what is said to be a formula's TeX has words that the formula does not show: a text that
-/// nobody sees. Names of commands are no words.
+/// Whether the TeX that a formula declares has words that the formula does not show: hidden text.
+/// Names of commands are not words.
 fn is_other_text(tree: &Tree, id: Id, tex: &str) -> bool {
     if tree.find(id, "math").is_none() && tree.name(id) != "math" {
         return false;
@@ -105,8 +105,8 @@ fn is_other_text(tree: &Tree, id: Id, tex: &str) -> bool {
     let shown = text(tree, id).to_lowercase();
     let mut unseen = 0;
     let mut before = ' ';
-    for word in tex.split_inclusive(|one: char| !one.is_alphabetic()) {
-        let letters = word.trim_end_matches(|one: char| !one.is_alphabetic());
+    for word in tex.split_inclusive(|character: char| !character.is_alphabetic()) {
+        let letters = word.trim_end_matches(|character: char| !character.is_alphabetic());
         let is_word = before != '\\' && letters.chars().count() > 3;
         if is_word && !shown.contains(&letters.to_lowercase()) {
             unseen += 1;
@@ -135,7 +135,7 @@ fn bare(tex: &str) -> &str {
         if let Some(inner) = inner.and_then(|inner| inner.trim().strip_prefix(style)) {
             tex = inner.trim();
         } else if let Some(inner) = tex.strip_prefix(style)
-            && !inner.starts_with(|one: char| one.is_ascii_alphabetic())
+            && !inner.starts_with(|character: char| character.is_ascii_alphabetic())
         {
             tex = inner.trim();
         }

@@ -283,17 +283,17 @@ fn measure(text: &str) -> (u32, u32) {
         space = is_space;
     };
     if text.is_ascii() {
-        text.bytes().for_each(|one| count(matches!(one, b'\t'..=b'\r' | b' '), one == b','));
+        text.bytes().for_each(|byte| count(matches!(byte, b'\t'..=b'\r' | b' '), byte == b','));
     } else {
-        text.chars().for_each(|one| count(one.is_whitespace(), is_comma(one)));
+        text.chars().for_each(|character| count(character.is_whitespace(), is_comma(character)));
     }
     // A text of whitespace alone is nothing.
     (if chars == 1 && space { 0 } else { chars }, commas)
 }
 
-fn is_comma(one: char) -> bool {
+fn is_comma(character: char) -> bool {
     matches!(
-        one,
+        character,
         ',' | '\u{60c}'
             | '\u{fe50}'
             | '\u{fe10}'

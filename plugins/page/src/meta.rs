@@ -71,7 +71,7 @@ fn last_word(address: &str) -> String {
 }
 
 impl Meta {
-    fn say(&mut self, source: Source, name: &str, value: &str, from: String) {
+    fn add(&mut self, source: Source, name: &str, value: &str, from: String) {
         let value = carrel_pdk::text::collapse(value);
         if value.is_empty() || name.is_empty() || self.statements.len() >= MOST {
             return;
@@ -98,10 +98,10 @@ impl Meta {
                     self.types.push(last_word(content.trim()));
                 }
                 self.author_detail(&lower, content);
-                self.say(source, &name, content, format!("meta {tag}"));
+                self.add(source, &name, content, format!("meta {tag}"));
                 let language = tree.attribute(id, "lang").or(tree.attribute(id, "xml:lang"));
                 if let (Some(last), Some(language)) = (self.statements.last_mut(), language) {
-                    last.language = Some(language.trim().to_owned()).filter(|one| !one.is_empty());
+                    last.language = Some(language.trim().to_owned()).filter(|s| !s.is_empty());
                 }
             }
         }
@@ -154,7 +154,7 @@ impl Meta {
                 "schema.dc" | "schema.dcterms" => continue,
                 _ => continue,
             };
-            self.say(Source::Other, name, href, format!("link {rel}"));
+            self.add(Source::Other, name, href, format!("link {rel}"));
         }
     }
 
@@ -178,7 +178,7 @@ impl Meta {
                 self.not_free = true;
             }
             let from = format!("microdata {kind}.{name}").replace(" .", " ");
-            self.say(Source::Microdata, &known(name), &value, from);
+            self.add(Source::Microdata, &known(name), &value, from);
         }
     }
 
@@ -226,15 +226,15 @@ impl Meta {
                 }
                 continue;
             }
-            for one in value.each() {
-                match one {
+            for item in value.each() {
+                match item {
                     Json::Text(text) => {
                         let known = if depth == 0 {
                             known(name)
                         } else {
                             snake(here.split_once('.').map_or(here.as_str(), |(_, inner)| inner))
                         };
-                        self.say(Source::JsonLd, &known, text, format!("json-ld {here}"));
+                        self.add(Source::JsonLd, &known, text, format!("json-ld {here}"));
                     }
                     Json::Object(_) if depth < 4 => {
                         let names = matches!(
@@ -246,17 +246,17 @@ impl Meta {
                                 | "editor"
                                 | "contributor"
                         );
-                        if let Some(text) = one.text().filter(|_| names && depth == 0) {
+                        if let Some(text) = item.text().filter(|_| names && depth == 0) {
                             let name = match name.as_str() {
                                 "isPartOf" => "part_of".to_owned(),
                                 other => known(other),
                             };
-                            self.say(Source::JsonLd, &name, &text, format!("json-ld {here}"));
+                            self.add(Source::JsonLd, &name, &text, format!("json-ld {here}"));
                         }
                         if name == "mainEntity" && depth == 0 {
-                            self.thing(one, "", 0);
+                            self.thing(item, "", 0);
                         } else {
-                            self.thing(one, &here, depth + 1);
+                            self.thing(item, &here, depth + 1);
                         }
                     }
                     _ => {}
@@ -267,14 +267,14 @@ impl Meta {
 
     /// The first value of a name, by preference.
     pub(crate) fn first(&self, names: &[&str]) -> Option<&str> {
-        self.best(names).map(|one| one.value.as_str())
+        self.best(names).map(|statement| statement.value.as_str())
     }
 
     fn best(&self, names: &[&str]) -> Option<&Statement> {
         self.statements
             .iter()
-            .filter(|one| names.contains(&one.name.as_str()))
-            .min_by_key(|one| one.source)
+            .filter(|statement| names.contains(&statement.name.as_str()))
+            .min_by_key(|statement| statement.source)
     }
 
     /// Whether one of the types is among some.
@@ -284,16 +284,16 @@ impl Meta {
 
     /// The title that tags give.
     pub(crate) fn title(&self) -> Option<String> {
-        let titles = self.statements.iter().filter(|one| {
-            one.name == "title"
-                && (one.source != Source::JsonLd
-                    || one.from.ends_with(".headline")
+        let titles = self.statements.iter().filter(|statement| {
+            statement.name == "title"
+                && (statement.source != Source::JsonLd
+                    || statement.from.ends_with(".headline")
                     || ["Article", "Posting", "Book", "Thesis", "Report", "Product", "Dataset"]
                         .iter()
-                        .any(|kind| one.from.contains(kind)))
-                && one.source != Source::Microdata
+                        .any(|kind| statement.from.contains(kind)))
+                && statement.source != Source::Microdata
         });
-        titles.min_by_key(|one| one.source).map(|one| one.value.clone())
+        titles.min_by_key(|statement| statement.source).map(|statement| statement.value.clone())
     }
 
     /// Stores everything in a document.
@@ -310,7 +310,7 @@ impl Meta {
             document.authors = self.authors();
         }
         if let Some(text) =
-            self.statements.iter().filter(|one| one.name == "abstract").min_by_key(|one| one.source)
+            self.statements.iter().filter(|s| s.name == "abstract").min_by_key(|s| s.source)
         {
             let text = crate::plain_words(&text.value);
             if !text.is_empty() && document.abstracts.is_empty() {
@@ -320,14 +320,14 @@ impl Meta {
             }
         }
         let mut seen = std::collections::HashSet::new();
-        for one in self.statements {
-            if seen.insert((one.from.clone(), one.value.clone())) {
+        for statement in self.statements {
+            if seen.insert((statement.from.clone(), statement.value.clone())) {
                 document.metadata.push(Metadatum {
-                    name: one.name,
+                    name: statement.name,
                     kind: None,
-                    value: one.value,
-                    language: one.language,
-                    from: one.from,
+                    value: statement.value,
+                    language: statement.language,
+                    from: statement.from,
                 });
             }
         }
@@ -336,10 +336,11 @@ impl Meta {
     fn authors(&self) -> Vec<Person> {
         let of = |source: Source| -> Vec<Person> {
             let mut people: Vec<Person> = Vec::new();
-            for one in &self.statements {
-                let address = one.value.starts_with("http") || one.value.starts_with('/');
-                if one.name == "author" && one.source == source && !address {
-                    let person = person(&one.value);
+            for statement in &self.statements {
+                let address =
+                    statement.value.starts_with("http") || statement.value.starts_with('/');
+                if statement.name == "author" && statement.source == source && !address {
+                    let person = person(&statement.value);
                     if !people.contains(&person) {
                         people.push(person);
                     }
@@ -361,13 +362,13 @@ impl Meta {
 
     fn identify(&self, document: &mut Document) {
         let mut sorted: Vec<&Statement> = self.statements.iter().collect();
-        sorted.sort_by_key(|one| one.source);
+        sorted.sort_by_key(|statement| statement.source);
         let ids = &mut document.identifiers;
-        for one in sorted {
-            let value = one.value.trim();
-            match one.name.as_str() {
+        for statement in sorted {
+            let value = statement.value.trim();
+            match statement.name.as_str() {
                 "doi" => ids.doi = ids.doi.take().or_else(|| doi(value)),
-                "identifier" | "id" if one.source != Source::Microdata => {
+                "identifier" | "id" if statement.source != Source::Microdata => {
                     let marked = [
                         "doi:",
                         "https://doi.org/",
@@ -379,7 +380,8 @@ impl Meta {
                     let lower = value.to_ascii_lowercase();
                     // Identifiers of quoted works are not the page's: only the page's own objects
                     // count.
-                    let own = one.source != Source::JsonLd || one.from.matches('.').count() == 1;
+                    let own = statement.source != Source::JsonLd
+                        || statement.from.matches('.').count() == 1;
                     if own && marked.iter().any(|mark| lower.starts_with(mark)) {
                         ids.doi = ids.doi.take().or_else(|| doi(value));
                     }
@@ -437,7 +439,7 @@ fn people(content: &str) -> Vec<Person> {
         return content
             .split(';')
             .map(str::trim)
-            .filter(|one| !one.is_empty())
+            .filter(|name| !name.is_empty())
             .map(person)
             .collect();
     }

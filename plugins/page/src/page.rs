@@ -38,7 +38,7 @@ pub(crate) fn read(page: &str) -> Result<Document, Error> {
     let language = tree.find(0, "html").and_then(|html| tree.attribute(html, "lang"));
     let language = language.map(str::trim).filter(|language| !language.is_empty());
     document.language =
-        language.or_else(|| meta.first(&["language"])).map(|one| one.replace('_', "-"));
+        language.or_else(|| meta.first(&["language"])).map(|language| language.replace('_', "-"));
     let wall = kind::wall(page, &view, &meta);
     if view.is_empty() && wall.is_none() {
         document.kind = Some("empty".to_owned());
@@ -66,8 +66,8 @@ pub(crate) fn read(page: &str) -> Result<Document, Error> {
     if let Some(wall) = wall {
         document.kind = Some(wall.kind().to_owned());
         document.warn(wall.kind(), wall.message(), None);
-        let some = wall == Wall::Paywall && !document.sections.is_empty();
-        (document.quality, document.quality_reason) = if some {
+        let partial = wall == Wall::Paywall && !document.sections.is_empty();
+        (document.quality, document.quality_reason) = if partial {
             (Quality::Partial, Some(Reason::Truncated))
         } else {
             (Quality::None, Some(Reason::Empty))

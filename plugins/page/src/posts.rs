@@ -52,7 +52,7 @@ fn is_item(tree: &Tree, id: Id) -> bool {
     tree.attribute(id, "itemtype").is_some_and(|kind| {
         ["/Question", "/Answer", "/DiscussionForumPosting", "/Comment"]
             .iter()
-            .any(|one| kind.trim().ends_with(one))
+            .any(|suffix| kind.trim().ends_with(suffix))
     })
 }
 

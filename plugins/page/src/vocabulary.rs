@@ -42,15 +42,15 @@ pub(crate) fn normalise(tag: &str) -> Option<(Source, String)> {
         }
     }
     if let Some(name) = tag.strip_prefix("twitter:") {
-        let says = matches!(name, "title" | "description" | "image" | "creator" | "image:alt");
-        return says.then(|| {
+        let describes = matches!(name, "title" | "description" | "image" | "creator" | "image:alt");
+        return describes.then(|| {
             (
                 Source::Other,
                 if name == "creator" { "twitter_creator".to_owned() } else { known(name) },
             )
         });
     }
-    let says = matches!(
+    let describes = matches!(
         tag,
         "author"
             | "description"
@@ -88,7 +88,7 @@ pub(crate) fn normalise(tag: &str) -> Option<(Source, String)> {
         .trim_start_matches("parsely-")
         .trim_start_matches("sailthru.")
         .trim_start_matches("ncbi_");
-    (says && tag != "robots").then(|| (Source::Other, known(tag)))
+    (describes && tag != "robots").then(|| (Source::Other, known(tag)))
 }
 
 /// The common name for a term of any vocabulary.
@@ -129,14 +129,14 @@ pub(crate) fn known(name: &str) -> String {
 /// A name in lower case with underscores between its words.
 pub(crate) fn snake(name: &str) -> String {
     let mut out = String::new();
-    for one in name.chars() {
-        if one.is_ascii_uppercase() {
+    for character in name.chars() {
+        if character.is_ascii_uppercase() {
             if !out.is_empty() && !out.ends_with('_') {
                 out.push('_');
             }
-            out.push(one.to_ascii_lowercase());
-        } else if one.is_alphanumeric() {
-            out.push(one);
+            out.push(character.to_ascii_lowercase());
+        } else if character.is_alphanumeric() {
+            out.push(character);
         } else if !out.is_empty() && !out.ends_with('_') {
             out.push('_');
         }
