@@ -1,6 +1,6 @@
 //! Carrel's renderer of documents, without tools or network: reads the JSON of a document of
 //! `contract/v1/document.schema.json`, whichever plugin made it, and gives its Markdown (format
-//! `document_markdown`) or plain text (`document_text`) with the places of its headings.
+//! `document_markdown`) or plain text (`document_text`) with the positions of its headings.
 //!
 //! The guest kit contains the renderer; this plugin makes it available to the host and to readers
 //! that do not use the kit.

@@ -47,23 +47,23 @@ fn headings_are_where_the_result_says() {
     for (format, mark) in [("document_markdown", "## Methods"), ("document_text", "Methods")] {
         let shown = shown(format, &document().to_json(0));
         let text: Vec<char> = shown["text"].as_str().unwrap().chars().collect();
-        let told: Vec<_> = shown["headings"]
+        let headings: Vec<_> = shown["headings"]
             .as_array()
             .unwrap()
             .iter()
-            .map(|one| {
-                let start = usize::try_from(one["start"].as_u64().unwrap()).unwrap();
+            .map(|heading| {
+                let start = usize::try_from(heading["start"].as_u64().unwrap()).unwrap();
                 let line: String =
                     text[start..].iter().take_while(|character| **character != '\n').collect();
-                (one["heading"].as_str().unwrap(), one["level"].as_u64().unwrap(), line)
+                (heading["heading"].as_str().unwrap(), heading["level"].as_u64().unwrap(), line)
             })
             .collect();
-        assert_eq!(told.len(), 3);
-        assert_eq!((told[0].0, told[0].1, told[0].2.as_str()), ("Methods", 1, mark));
-        assert_eq!((told[1].0, told[1].1), ("1.1 Sites #", 2));
-        assert_eq!((told[2].0, told[2].1), ("References", 1));
+        assert_eq!(headings.len(), 3);
+        assert_eq!((headings[0].0, headings[0].1, headings[0].2.as_str()), ("Methods", 1, mark));
+        assert_eq!((headings[1].0, headings[1].1), ("1.1 Sites #", 2));
+        assert_eq!((headings[2].0, headings[2].1), ("References", 1));
         let parts: Vec<_> =
-            shown["headings"].as_array().unwrap().iter().map(|one| &one["part"]).collect();
+            shown["headings"].as_array().unwrap().iter().map(|heading| &heading["part"]).collect();
         assert_eq!(parts, ["body", "body", "references"]);
     }
 }
@@ -75,7 +75,7 @@ fn members_that_are_not_known_are_passed_over() {
 }
 
 #[test]
-fn what_is_no_document_is_an_error_with_its_place() {
+fn what_is_no_document_is_an_error() {
     for json in
         ["", "[1]", "{\"title\": 5}", "{\"quality\": \"best\"}", "{\"sections\":[{\"level\":-1}]}"]
     {
