@@ -16,9 +16,9 @@ fn main() {
     let (mut documents, mut errors, mut panics, mut slowest) = (0, 0, 0, 0.0_f64);
     for round in 0..count {
         let Some(file) = files.get(round % files.len()) else { return };
-        let other = files.get(numbers.below(files.len()));
+        let donor = files.get(numbers.below(files.len()));
         let mut bytes = file.clone();
-        damage::damage(&mut bytes, other.map_or(&[], Vec::as_slice), &mut numbers);
+        damage::damage(&mut bytes, donor.map_or(&[], Vec::as_slice), &mut numbers);
         let begin = Instant::now();
         match std::panic::catch_unwind(|| {
             carrel_pdf::read(&bytes, "{}").map(|read| read.to_json(0))

@@ -41,7 +41,7 @@ fn class(text: &str) -> Class {
 /// whole runs from right to left.
 pub(crate) fn logical(units: Vec<Unit>) -> (Vec<Unit>, bool) {
     let classes: Vec<Class> = units.iter().map(|(text, _)| class(text)).collect();
-    let count = |wanted| classes.iter().filter(|class| **class == wanted).count();
+    let count = |expected| classes.iter().filter(|class| **class == expected).count();
     let (right, left) = (count(Class::Right), count(Class::Left));
     if right == 0 {
         return (units, false);
@@ -53,8 +53,8 @@ pub(crate) fn logical(units: Vec<Unit>) -> (Vec<Unit>, bool) {
     for level in (1..=2).rev() {
         let mut start = 0;
         while start < order.len() {
-            let at = |place: usize| {
-                order.get(place).and_then(|index| levels.get(*index)).copied().unwrap_or(0)
+            let at = |position: usize| {
+                order.get(position).and_then(|index| levels.get(*index)).copied().unwrap_or(0)
             };
             if at(start) < level {
                 start += 1;
@@ -94,7 +94,7 @@ fn levels(classes: &[Class], units: &[Unit], base_is_rtl: bool) -> Vec<u8> {
         while levels.get(at).copied() == Some(u8::MAX) {
             at += 1;
         }
-        let before = start.checked_sub(1).and_then(|place| classes.get(place)).copied();
+        let before = start.checked_sub(1).and_then(|index| classes.get(index)).copied();
         let behind = classes.get(at).copied();
         // Inside a number: 3.14, 12:30, 1,000, 50%.
         let joins = at - start == 1
@@ -119,23 +119,23 @@ fn levels(classes: &[Class], units: &[Unit], base_is_rtl: bool) -> Vec<u8> {
     }
     // Digits of a text from left to right are part of it.
     if !base_is_rtl {
-        for place in 0..levels.len() {
-            let is_digit = classes.get(place).copied() == Some(Class::Digit);
+        for index in 0..levels.len() {
+            let is_digit = classes.get(index).copied() == Some(Class::Digit);
             let touches = |class: Option<&Class>| class.copied() == Some(Class::Right);
             let nearest_left = classes
-                .get(..place)
+                .get(..index)
                 .unwrap_or_default()
                 .iter()
                 .rev()
                 .find(|class| **class != Class::Neutral && **class != Class::Digit);
             let nearest_right = classes
-                .get(place + 1..)
+                .get(index + 1..)
                 .unwrap_or_default()
                 .iter()
                 .find(|class| **class != Class::Neutral && **class != Class::Digit);
             if is_digit
                 && !(touches(nearest_left) && touches(nearest_right))
-                && let Some(level) = levels.get_mut(place)
+                && let Some(level) = levels.get_mut(index)
             {
                 *level = 0;
             }

@@ -52,7 +52,7 @@ pub(crate) struct Font<'a> {
     characters: Option<HashMap<u32, char>>,
     /// The font's ToUnicode table, and its readable entries if it is broken.
     table: Option<Stream<'a>>,
-    rest: Option<HashMap<u32, String>>,
+    entries: Option<HashMap<u32, String>>,
 }
 
 /// How codes of a composite font without its own table become characters.
@@ -172,7 +172,7 @@ impl<'a> Fonts<'a> {
                 .or_else(|| descriptor.get(b"FontFile3")),
             characters: None,
             table: dict.get::<Stream<'_>>(b"ToUnicode"),
-            rest: None,
+            entries: None,
             program,
 
             composite,
@@ -266,14 +266,14 @@ impl Font<'_> {
             return Some(text);
         }
         let table = &self.table;
-        let rest = self.rest.get_or_insert_with(|| {
+        let entries = self.entries.get_or_insert_with(|| {
             table
                 .as_ref()
                 .and_then(stream::data)
                 .map(|data| table_entries(&data))
                 .unwrap_or_default()
         });
-        if let Some(text) = rest.get(&code) {
+        if let Some(text) = entries.get(&code) {
             return Some(text.clone());
         }
         let glyph = self.program.map_code(code).to_u32();

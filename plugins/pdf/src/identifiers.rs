@@ -48,7 +48,7 @@ fn trimmed(candidate: &str) -> &str {
     let mut text = candidate;
     loop {
         let Some(last) = text.chars().next_back() else { return text };
-        let count = |c: char| text.chars().filter(|other| *other == c).count();
+        let count = |bracket: char| text.chars().filter(|c| *c == bracket).count();
         let ends = match last {
             '.' | ',' | ';' | ':' | '\'' | '’' | '*' | '?' | '!' => true,
             ')' => count(')') > count('('),

@@ -1,4 +1,4 @@
-//! The text operators of a page's content: glyphs with their places, in the order they are drawn.
+//! The text operators of a page: glyphs with their positions, in the order they are drawn.
 
 mod annotations;
 mod marks;
@@ -461,9 +461,9 @@ impl<'a> Interpreter<'_, 'a> {
 
 fn numbers<'b, const N: usize>(operands: impl Iterator<Item = &'b Object<'b>>) -> [f64; N] {
     let mut found = [0.0; N];
-    for (place, operand) in found.iter_mut().zip(operands) {
+    for (value, operand) in found.iter_mut().zip(operands) {
         if let Object::Number(number) = operand {
-            *place = number.as_f64();
+            *value = number.as_f64();
         }
     }
     found

@@ -2,7 +2,7 @@
 //! `contract/v1/document.schema.json`.
 //!
 //! [`open`] opens a file and iterates over its pages. [`interpret`] reads the text operators of a
-//! page's content to glyphs with their places, with the fonts of [`font`]. [`lines`], [`bidi`],
+//! page's content to glyphs with their positions, with the fonts of [`font`]. [`lines`], [`bidi`],
 //! [`tables`], [`blocks`] and [`order`] make lines, blocks and their reading order from them;
 //! [`structure`] finds title, headings, captions, notes, references, and running headers;
 //! [`metadata`] reads the file's metadata. Images are never decoded.

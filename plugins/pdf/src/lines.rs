@@ -30,7 +30,7 @@ pub(crate) struct Line {
     pub(crate) font: u16,
     /// Whether all of it is bold.
     pub(crate) bold: bool,
-    /// Place in the order of drawing.
+    /// Position in the order of drawing.
     pub(crate) order: usize,
     pub(crate) text: String,
     /// Whether most of it runs from right to left.
@@ -177,29 +177,29 @@ impl Line {
         if is_mark(glyph) {
             return false;
         }
-        self.glyphs.iter().rev().take(400).any(|other| {
-            let start = other.x.max(glyph.x);
-            let end = (other.x + other.width).min(glyph.x + glyph.width);
-            end - start > other.width.min(glyph.width) * 0.5
-                && !is_mark(other)
-                && other.text != glyph.text
+        self.glyphs.iter().rev().take(400).any(|earlier| {
+            let start = earlier.x.max(glyph.x);
+            let end = (earlier.x + earlier.width).min(glyph.x + glyph.width);
+            end - start > earlier.width.min(glyph.width) * 0.5
+                && !is_mark(earlier)
+                && earlier.text != glyph.text
         })
     }
 
     /// Whether a glyph is printed twice with a small offset, to look bold.
     fn has(&self, glyph: &Glyph) -> bool {
         let near = glyph.size * 0.2;
-        self.glyphs.iter().rev().take(400).any(|other| {
-            other.text == glyph.text
-                && (other.x - glyph.x).abs() < near
-                && (other.y - glyph.y).abs() < near
+        self.glyphs.iter().rev().take(400).any(|earlier| {
+            earlier.text == glyph.text
+                && (earlier.x - glyph.x).abs() < near
+                && (earlier.y - glyph.y).abs() < near
         })
     }
 }
 
 /// Whether two elements are known and not the same.
-pub(crate) fn differ(one: u32, other: u32) -> bool {
-    one != other && one != 0 && other != 0
+pub(crate) fn differ(a: u32, b: u32) -> bool {
+    a != b && a != 0 && b != 0
 }
 
 /// Gathers a page's glyphs into lines, in the order of drawing.
@@ -230,17 +230,17 @@ pub(crate) fn gather(glyphs: &[Glyph], fonts: &Fonts<'_>) -> Vec<Line> {
 
 /// Joins pieces of one line that were drawn separately, and drops lines drawn twice.
 fn join(mut lines: Vec<Line>) -> Vec<Line> {
-    let mut by_place: Vec<usize> = (0..lines.len()).collect();
-    by_place.sort_by(|a, b| {
+    let mut by_position: Vec<usize> = (0..lines.len()).collect();
+    by_position.sort_by(|a, b| {
         let key = |index: &usize| lines.get(*index).map(|line| (line.direction, line.y, line.left));
         key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal)
     });
     let mut gone = vec![false; lines.len()];
-    for (place, first) in by_place.iter().enumerate() {
+    for (index, first) in by_position.iter().enumerate() {
         if gone.get(*first).copied().unwrap_or(true) {
             continue;
         }
-        for second in by_place.iter().skip(place + 1).take(60) {
+        for second in by_position.iter().skip(index + 1).take(60) {
             let (Some(a), Some(b)) = (lines.get(*first), lines.get(*second)) else { continue };
             let size = a.size.min(b.size);
             if a.direction != b.direction || b.y - a.y > size * 0.12 {
@@ -308,8 +308,8 @@ impl Line {
         let is = |glyph: &Glyph, letters: &[char]| {
             glyph.text.character().is_some_and(|c| letters.contains(&c))
         };
-        for place in 1..self.glyphs.len() {
-            let (Some(lam), Some(alef)) = (self.glyphs.get(place - 1), self.glyphs.get(place))
+        for index in 1..self.glyphs.len() {
+            let (Some(lam), Some(alef)) = (self.glyphs.get(index - 1), self.glyphs.get(index))
             else {
                 continue;
             };
@@ -319,7 +319,7 @@ impl Line {
             let overlap = (lam.x + lam.width).min(alef.x + alef.width) - alef.x;
             let narrow = lam.width.min(alef.width);
             if alef.x - lam.x < lam.size * 0.08 || overlap > narrow * 0.5 {
-                self.glyphs.swap(place - 1, place);
+                self.glyphs.swap(index - 1, index);
             }
         }
     }
@@ -351,7 +351,7 @@ impl Line {
         let mut space = false;
         let mut previous: Option<&Glyph> = None;
         let mut marks = String::new();
-        for (place, glyph) in self.glyphs.iter().enumerate() {
+        for (index, glyph) in self.glyphs.iter().enumerate() {
             if glyph.text.character().is_some_and(is_space) {
                 space = true;
                 continue;
@@ -359,7 +359,7 @@ impl Line {
             let mut text = String::new();
             texts.push(glyph.text, &mut text);
             if glyph.text.character().is_some_and(is_combining_mark) {
-                let mut behind = self.glyphs.get(place + 1..).unwrap_or_default().iter();
+                let mut behind = self.glyphs.get(index + 1..).unwrap_or_default().iter();
                 let next = behind.find(|next| {
                     !next.text.character().is_some_and(|c| is_space(c) || is_combining_mark(c))
                 });
@@ -458,9 +458,9 @@ fn overlay(before: &Glyph, glyph: &Glyph, last: &str, text: &str) -> Option<Stri
     if end - start < narrow * 0.5 || narrow <= 0.0 {
         return None;
     }
-    let (one, other) = (only(last)?, only(text)?);
+    let (first, second) = (only(last)?, only(text)?);
     let (letter, accent) =
-        if let Some(mark) = mark(other) { (one, mark) } else { (other, mark(one)?) };
+        if let Some(mark) = mark(second) { (first, mark) } else { (second, mark(first)?) };
     let letter = match letter {
         'ı' => 'i',
         'ȷ' => 'j',

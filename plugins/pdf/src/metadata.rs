@@ -165,8 +165,8 @@ fn xmp(packet: &[u8], document: &mut Document) {
 pub(crate) fn conclude(document: &mut Document, text: &str) {
     let values = |document: &Document, name: &str, from: &str| -> Vec<String> {
         let all = document.metadata.iter();
-        let all = all.filter(|one| one.name == name && one.from.starts_with(from));
-        all.map(|one| one.value.clone()).collect()
+        let all = all.filter(|entry| entry.name == name && entry.from.starts_with(from));
+        all.map(|entry| entry.value.clone()).collect()
     };
     if document.authors.is_empty() {
         let mut names = values(document, "author", "XMP");

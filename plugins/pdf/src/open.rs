@@ -45,7 +45,7 @@ pub(crate) fn read(bytes: &[u8], options: &str) -> Result<Document, Error> {
         Err(LoadPdfError::Invalid) => return unreadable(bytes),
     };
     let count = pdf.pages().len() as u64;
-    let wanted = options.pages(count)?;
+    let selected = options.pages(count)?;
     let mut document = Document { pages: Some(count), ..Document::default() };
     let hidden = hidden_groups(&pdf);
     let tags = Tags::read(&pdf);
@@ -54,7 +54,7 @@ pub(crate) fn read(bytes: &[u8], options: &str) -> Result<Document, Error> {
     let mut tally = Tally { truncated: !has_end(bytes), ..Tally::default() };
     let mut pages = Vec::new();
     for (number, page) in (1..).zip(pdf.pages().iter()) {
-        if !wanted.contains(&number) {
+        if !selected.contains(&number) {
             continue;
         }
         let id = page.raw().obj_id();
@@ -73,7 +73,7 @@ pub(crate) fn read(bytes: &[u8], options: &str) -> Result<Document, Error> {
         }
     }
     metadata::read(&pdf, &mut document);
-    let whole = wanted.len() as u64 == count;
+    let whole = selected.len() as u64 == count;
     structure::fill(pages, &fonts.all as &[Font<'_>], &tags, whole, &mut document);
     document.finish();
     tally.judge(&mut document);
@@ -209,7 +209,7 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, number: u64, content: &Content, document: &mut Document) {
-        let place = || Some(format!("page {number}"));
+        let location = || Some(format!("page {number}"));
         self.pages += 1;
         self.glyphs += content.glyphs.len();
         self.unknown += content.unknown;
@@ -217,7 +217,7 @@ impl Tally {
         if content.glyphs.is_empty() {
             if content.image_area > area * SCANNED {
                 self.scanned += 1;
-                document.warn("scanned", "the page is a picture without a text layer", place());
+                document.warn("scanned", "the page is a picture without a text layer", location());
             }
         } else {
             self.with_text += 1;
@@ -226,14 +226,14 @@ impl Tally {
             self.damaged = true;
             let message =
                 format!("{} content stream(s) of the page cannot be decoded", content.broken);
-            document.warn("broken_stream", message, place());
+            document.warn("broken_stream", message, location());
         }
         if content.cut {
             self.damaged = true;
             document.warn(
                 "too_large",
                 "the page's content was cut: it has too many operators or glyphs",
-                place(),
+                location(),
             );
         }
         if content.unknown > 0 {
@@ -241,7 +241,7 @@ impl Tally {
                 "{} character(s) are in fonts that do not say what they stand for and were left out",
                 content.unknown
             );
-            document.warn("unmapped_characters", message, place());
+            document.warn("unmapped_characters", message, location());
         }
     }
 

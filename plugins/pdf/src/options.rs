@@ -21,7 +21,7 @@ impl Options {
         if json.trim().is_empty() { Ok(Self::default()) } else { arguments(json) }
     }
 
-    /// The pages asked for, of a document that has so many.
+    /// The selected page numbers of a document with `count` pages.
     pub(crate) fn pages(&self, count: u64) -> Result<BTreeSet<u64>, Error> {
         let Some(ranges) = &self.pages else { return Ok((1..=count).collect()) };
         let wrong = || {
@@ -29,7 +29,7 @@ impl Options {
                 "options: pages {ranges:?} is no range; write pages from 1 such as \"3\", \"3-7\", \"3-\" or \"1,4-6\""
             ))
         };
-        let mut wanted = BTreeSet::new();
+        let mut selected = BTreeSet::new();
         for range in ranges.split(',') {
             let number = |text: &str, default: u64| match text.trim() {
                 "" => Ok(default),
@@ -46,13 +46,13 @@ impl Options {
             if first > last {
                 return Err(wrong());
             }
-            wanted.extend(first..=last.min(count));
+            selected.extend(first..=last.min(count));
         }
-        if wanted.is_empty() {
+        if selected.is_empty() {
             return Err(wrong_option(format!(
                 "options: pages {ranges:?} are not in the document, which has {count}"
             )));
         }
-        Ok(wanted)
+        Ok(selected)
     }
 }

@@ -57,9 +57,9 @@ pub(crate) fn fill(
         has_title: title.is_some(),
     };
     for (index, page) in pages.iter().enumerate() {
-        for (place, block) in page.blocks.iter().enumerate() {
+        for (position, block) in page.blocks.iter().enumerate() {
             let is_title =
-                title.as_ref().is_some_and(|title| index == 0 && title.blocks.contains(&place));
+                title.as_ref().is_some_and(|title| index == 0 && title.blocks.contains(&position));
             if !is_title {
                 writer.block(block, page);
             }
@@ -99,17 +99,17 @@ fn stated_title(document: &Document) -> Option<String> {
         })
         .map(|text| prose::key(&text))
         .collect();
-    let stated = document.metadata.iter().filter(|one| one.name == "title");
+    let stated = document.metadata.iter().filter(|entry| entry.name == "title");
     stated
-        .map(|one| one.value.clone())
+        .map(|entry| entry.value.clone())
         .find(|title| title.contains(' ') && title.len() > 8 && text.contains(&prose::key(title)))
 }
 
 /// Finds identifiers on the first page.
 fn identify(pages: &[PageText], whole: bool, document: &mut Document) {
     let Some(first) = pages.first().filter(|_| whole) else { return };
-    let mut named = None;
-    let mut other = None;
+    let mut labelled = None;
+    let mut unlabelled = None;
     for line in first.blocks.iter().flat_map(|block| &block.lines) {
         if references::is_heading(&line.text) {
             break;
@@ -117,12 +117,12 @@ fn identify(pages: &[PageText], whole: bool, document: &mut Document) {
         let lower = line.text.to_ascii_lowercase();
         let Some(doi) = identifiers::doi(&line.text) else { continue };
         if lower.contains("doi") {
-            named.get_or_insert(doi)
+            labelled.get_or_insert(doi)
         } else {
-            other.get_or_insert(doi)
+            unlabelled.get_or_insert(doi)
         };
     }
-    document.identifiers.doi = named.or(other);
+    document.identifiers.doi = labelled.or(unlabelled);
     // The stamp in the margin, or a labelled identifier before any reference.
     document.identifiers.arxiv = first
         .blocks
@@ -376,13 +376,13 @@ fn lift_abstract(document: &mut Document) {
             Some("abstract" | "summary" | "zusammenfassung" | "résumé" | "resumen")
         )
     };
-    let place = document.sections.iter().take(6).position(is_abstract);
-    let Some(place) = place else { return };
-    let has_text = document.sections.get(place).is_some_and(|section| !section.blocks.is_empty());
+    let index = document.sections.iter().take(6).position(is_abstract);
+    let Some(index) = index else { return };
+    let has_text = document.sections.get(index).is_some_and(|section| !section.blocks.is_empty());
     // An abstract has text and precedes other sections.
-    if !has_text || document.sections.len() <= place + 1 {
+    if !has_text || document.sections.len() <= index + 1 {
         return;
     }
-    let section = document.sections.remove(place);
+    let section = document.sections.remove(index);
     document.abstracts.push(Abstract { sections: vec![section], ..Abstract::default() });
 }

@@ -57,21 +57,21 @@ fn tagged(lines: Vec<Line>, tags: &Tags) -> Vec<Line> {
         }
     }
     for lines in tables.into_values() {
-        let places = lines.iter().filter_map(|line| match tags.role(line.element)? {
+        let roles = lines.iter().filter_map(|line| match tags.role(line.element)? {
             Role::Cell(_, row, column, is_header) => Some((row, column as usize, is_header)),
             _ => None,
         });
-        let places: Vec<(u32, usize, bool)> = places.collect();
-        let mut rows: Vec<u32> = places.iter().map(|place| place.0).collect();
+        let roles: Vec<(u32, usize, bool)> = roles.collect();
+        let mut rows: Vec<u32> = roles.iter().map(|role| role.0).collect();
         rows.sort_unstable();
         rows.dedup();
-        let width = places.iter().map(|place| place.1 + 1).max().unwrap_or(0);
+        let width = roles.iter().map(|role| role.1 + 1).max().unwrap_or(0);
         let mut found = None;
         if rows.len() <= MOST && width <= MOST {
             let mut cells: Cells = vec![vec![Vec::new(); width]; rows.len()];
-            let is_head = |row: &&u32| places.iter().all(|place| place.0 != **row || place.2);
+            let is_head = |row: &&u32| roles.iter().all(|role| role.0 != **row || role.2);
             let heads = rows.iter().take(10).take_while(is_head).count();
-            for (line, (row, column, _)) in lines.iter().zip(&places) {
+            for (line, (row, column, _)) in lines.iter().zip(&roles) {
                 let row = rows.binary_search(row).ok().and_then(|row| cells.get_mut(row));
                 if let Some(cell) = row.and_then(|row| row.get_mut(*column)) {
                     cell.push(line.clone());
@@ -127,11 +127,11 @@ fn merged(rules: &[Rule]) -> Vec<Rule> {
 }
 
 /// Merges coordinates less than three points apart, in order.
-fn clusters(places: impl Iterator<Item = f32>) -> Vec<f32> {
-    let mut places: Vec<f32> = places.collect();
-    places.sort_by(f32::total_cmp);
-    places.dedup_by(|next, kept| *next - *kept < 3.0);
-    places
+fn clusters(coordinates: impl Iterator<Item = f32>) -> Vec<f32> {
+    let mut coordinates: Vec<f32> = coordinates.collect();
+    coordinates.sort_by(f32::total_cmp);
+    coordinates.dedup_by(|next, previous| *next - *previous < 3.0);
+    coordinates
 }
 
 /// The lines inside a frame, and the others.
@@ -152,16 +152,16 @@ fn middle(line: &Line) -> f32 {
     line.y - line.size * 0.3
 }
 
-/// Splits a line at some coordinates.
-fn cut(line: &Line, places: &[f32], fonts: &Fonts<'_>) -> Vec<Line> {
-    let crosses = |place: &f32| *place > line.left + 1.0 && *place < line.right - 1.0;
-    if line.glyphs.len() < 2 || !places.iter().any(crosses) {
+/// Splits a line at the borders of cells.
+fn cut(line: &Line, borders: &[f32], fonts: &Fonts<'_>) -> Vec<Line> {
+    let crosses = |border: &f32| *border > line.left + 1.0 && *border < line.right - 1.0;
+    if line.glyphs.len() < 2 || !borders.iter().any(crosses) {
         return vec![line.clone()];
     }
-    let mut parts: Vec<Vec<Glyph>> = vec![Vec::new(); places.len() + 1];
+    let mut parts: Vec<Vec<Glyph>> = vec![Vec::new(); borders.len() + 1];
     for glyph in &line.glyphs {
         let x = glyph.x + glyph.width / 2.0;
-        let number = places.iter().filter(|place| x > **place).count();
+        let number = borders.iter().filter(|border| x > **border).count();
         if let Some(part) = parts.get_mut(number) {
             part.push(*glyph);
         }

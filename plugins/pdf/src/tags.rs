@@ -106,48 +106,48 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn kids(&mut self, node: &Dict<'a>, place: TreePosition, depth: usize) {
+    fn kids(&mut self, node: &Dict<'a>, position: TreePosition, depth: usize) {
         match node.get::<Object<'a>>(b"K") {
             Some(Object::Array(kids)) => {
                 for kid in kids.iter::<Object<'a>>() {
-                    self.kid(kid, place, depth);
+                    self.kid(kid, position, depth);
                 }
             }
-            Some(kid) => self.kid(kid, place, depth),
+            Some(kid) => self.kid(kid, position, depth),
             None => {}
         }
     }
 
-    fn kid(&mut self, kid: Object<'a>, place: TreePosition, depth: usize) {
+    fn kid(&mut self, kid: Object<'a>, position: TreePosition, depth: usize) {
         self.nodes += 1;
         if self.nodes > MOST_NODES || depth > DEEPEST {
             return;
         }
         match kid {
-            Object::Number(number) => self.content(u32::try_from(number.as_i64()).ok(), place),
+            Object::Number(number) => self.content(u32::try_from(number.as_i64()).ok(), position),
             Object::Dict(kid) => {
-                let page = kid.get_ref(b"Pg").map(Into::into).or(place.page);
-                let place = TreePosition { page, ..place };
+                let page = kid.get_ref(b"Pg").map(Into::into).or(position.page);
+                let position = TreePosition { page, ..position };
                 if kid.contains_key(b"S") {
-                    self.element(&kid, place, depth + 1);
+                    self.element(&kid, position, depth + 1);
                 } else {
-                    self.content(kid.get::<u32>(b"MCID"), place);
+                    self.content(kid.get::<u32>(b"MCID"), position);
                 }
             }
             _ => {}
         }
     }
 
-    fn content(&mut self, mark: Option<u32>, place: TreePosition) {
-        if let (Some(mark), Some(page), 1..) = (mark, place.page, place.element) {
-            self.tags.pages.entry(page).or_default().insert(mark, place.element);
+    fn content(&mut self, mark: Option<u32>, position: TreePosition) {
+        if let (Some(mark), Some(page), 1..) = (mark, position.page, position.element) {
+            self.tags.pages.entry(page).or_default().insert(mark, position.element);
         }
     }
 
-    fn element(&mut self, node: &Dict<'a>, place: TreePosition, depth: usize) {
+    fn element(&mut self, node: &Dict<'a>, position: TreePosition, depth: usize) {
         let Some(name) = self.name(node) else { return };
         let role = |role| Some(role);
-        let inside = self.tags.role(place.element);
+        let inside = self.tags.role(position.element);
         let own = match name.as_slice() {
             b"H" | b"H1" | b"Title" => role(Role::Heading(1)),
             [b'H', level @ b'2'..=b'6'] => role(Role::Heading(u32::from(level - b'0'))),
@@ -174,17 +174,17 @@ impl<'a> Reader<'a> {
             }
             _ => None,
         };
-        let mut place = place;
+        let mut position = position;
         if let Some(own) = own {
             self.tags.has_headings |= matches!(own, Role::Heading(_));
             self.tags.roles.push(own);
-            place.element = u32::try_from(self.tags.roles.len()).unwrap_or(0);
+            position.element = u32::try_from(self.tags.roles.len()).unwrap_or(0);
         }
         if name == b"Figure" {
-            self.figure(node, place);
+            self.figure(node, position);
         }
         let table = self.table;
-        self.kids(node, place, depth);
+        self.kids(node, position, depth);
         if matches!(own, Some(Role::Cell(..))) {
             // A nested table has counted its own rows.
             self.table = (self.table.0.max(table.0), table.1, table.2);
@@ -203,7 +203,7 @@ impl<'a> Reader<'a> {
         Some(name)
     }
 
-    fn figure(&mut self, node: &Dict<'a>, place: TreePosition) {
+    fn figure(&mut self, node: &Dict<'a>, position: TreePosition) {
         let Some(text) = node.get::<PdfString<'_>>(b"Alt") else { return };
         let text = strings::decode(text.as_bytes());
         let text = collapse(&text).into_owned();
@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
             };
             kid.get_ref(b"Pg").map(Into::into)
         };
-        if let (Some(page), false) = (place.page.or_else(of_kid), text.is_empty() || is_file) {
+        if let (Some(page), false) = (position.page.or_else(of_kid), text.is_empty() || is_file) {
             let all = self.tags.alternatives.entry(page).or_default();
             if all.len() < 200 {
                 all.push(text);

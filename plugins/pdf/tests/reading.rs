@@ -76,9 +76,9 @@ fn two_columns_drawn_row_by_row_are_read_one_after_the_other() {
             &lines("F1", 10, 330, y, &[&format!("right line number {row} of the second column")]);
     }
     let text = text(&File::of_pages(&[&content])).replace('\n', " ");
-    let place = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words} in {text}"));
-    assert!(place("left line number 19") < place("right line number 0"));
-    assert!(place("left line number 3 ") < place("left line number 4 "));
+    let offset = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words} in {text}"));
+    assert!(offset("left line number 19") < offset("right line number 0"));
+    assert!(offset("left line number 3 ") < offset("left line number 4 "));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn headers_and_page_numbers_that_repeat_are_dropped_and_stated() {
     let text = read.to_text();
     assert!(!text.contains("Journal of Rooms"), "{text}");
     assert!(text.contains("Page 3 has words"));
-    let stated = read.metadata.iter().find(|one| one.name == "running_title").unwrap();
+    let stated = read.metadata.iter().find(|entry| entry.name == "running_title").unwrap();
     assert_eq!(stated.value, "Journal of Rooms");
 }
 
@@ -174,7 +174,7 @@ fn captions_are_figures_with_their_label() {
 }
 
 #[test]
-fn a_page_turned_aside_is_read_upright() {
+fn a_rotated_page_is_read_upright() {
     let mut file = File { page: "/Rotate 90".to_owned(), ..File::default() };
     file.add_page(b"BT /F1 10 Tf 0 1 -1 0 100 100 Tm (first line of it) Tj 0 -12 Td (second line of it) Tj ET");
     let read = document(&file);
@@ -269,8 +269,8 @@ fn outline_labels_links_and_metadata_are_kept() {
     let stated = |name: &str| {
         read.metadata
             .iter()
-            .find(|one| one.name == name)
-            .map(|one| (one.value.as_str(), one.from.as_str()))
+            .find(|entry| entry.name == name)
+            .map(|entry| (entry.value.as_str(), entry.from.as_str()))
     };
     assert_eq!(stated("title"), Some(("Of Desks", "Info/Title")));
     assert_eq!(stated("created"), Some(("2001-02-03T04:05:06", "Info/CreationDate")));

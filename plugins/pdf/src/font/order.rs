@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn glyphs_have_the_places_of_the_standard_order() {
+    fn glyph_ids_follow_the_standard_order() {
         assert_eq!(BEYOND_ASCII.chars().count(), 160);
         let order = GlyphOrder { has_cyrillic: true };
         for (glyph, character) in

@@ -33,9 +33,9 @@ impl Rule {
         if width.min(height) > ASKEW || width.max(height) < SHORTEST {
             return None;
         }
-        let (at, one, other) =
+        let (at, from, to) =
             if is_vertical { ((x0 + x1) / 2.0, y0, y1) } else { ((y0 + y1) / 2.0, x0, x1) };
-        Some(Self { is_vertical, at, start: one.min(other), end: one.max(other) })
+        Some(Self { is_vertical, at, start: from.min(to), end: from.max(to) })
     }
 }
 
@@ -43,8 +43,8 @@ impl Rule {
 #[derive(Debug, Default)]
 pub(super) struct Path {
     segments: Vec<((f32, f32), (f32, f32))>,
-    /// Bounds of each part: left, top, right, bottom.
-    parts: Vec<[f32; 4]>,
+    /// Bounds of each subpath: left, top, right, bottom.
+    subpaths: Vec<[f32; 4]>,
     first: (f32, f32),
     last: (f32, f32),
 }
@@ -59,7 +59,7 @@ impl Path {
 
     fn reach(&mut self, (x, y): (f32, f32)) {
         self.last = (x, y);
-        if let Some([left, top, right, bottom]) = self.parts.last_mut() {
+        if let Some([left, top, right, bottom]) = self.subpaths.last_mut() {
             (*left, *right) = (left.min(x), right.max(x));
             (*top, *bottom) = (top.min(y), bottom.max(y));
         }
@@ -67,8 +67,8 @@ impl Path {
 
     fn start(&mut self, (x, y): (f32, f32)) {
         (self.first, self.last) = ((x, y), (x, y));
-        if self.parts.len() < MOST_SEGMENTS {
-            self.parts.push([x, y, x, y]);
+        if self.subpaths.len() < MOST_SEGMENTS {
+            self.subpaths.push([x, y, x, y]);
         }
     }
 
@@ -80,7 +80,7 @@ impl Path {
 
     fn clear(&mut self) {
         self.segments.clear();
-        self.parts.clear();
+        self.subpaths.clear();
     }
 }
 
@@ -151,7 +151,7 @@ impl Interpreter<'_, '_> {
                     self.content.rules.extend(Rule::between(*from, *to));
                 }
             }
-            for [left, top, right, bottom] in path.parts.iter().filter(|_| fills) {
+            for [left, top, right, bottom] in path.subpaths.iter().filter(|_| fills) {
                 let (width, height) = (right - left, bottom - top);
                 let middle = (f32::midpoint(*left, *right), f32::midpoint(*top, *bottom));
                 let rule = if height <= THIN && width > height {

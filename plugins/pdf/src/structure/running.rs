@@ -37,8 +37,8 @@ pub(super) fn drop_running(pages: &mut [PageText]) -> Vec<String> {
             .collect();
         // A page that would lose nearly all of its text consists of repeated content, not of
         // headers.
-        let length = |places: &mut dyn Iterator<Item = (usize, usize)>| -> usize {
-            places
+        let length = |positions: &mut dyn Iterator<Item = (usize, usize)>| -> usize {
+            positions
                 .filter_map(|(block, line)| page.blocks.get(block)?.lines.get(line))
                 .map(|line| line.text.len())
                 .sum()
@@ -70,14 +70,14 @@ pub(super) fn drop_running(pages: &mut [PageText]) -> Vec<String> {
 fn margins(page: &PageText) -> Vec<(usize, usize, String, bool)> {
     let mut out = Vec::new();
     let (top, bottom) = (page.height * MARGIN, page.height * (1.0 - MARGIN));
-    for (block_place, block) in page.blocks.iter().enumerate() {
+    for (block_index, block) in page.blocks.iter().enumerate() {
         if block.direction != Direction::RIGHT {
             continue;
         }
-        for (place, line) in block.lines.iter().enumerate() {
+        for (line_index, line) in block.lines.iter().enumerate() {
             let is_top = line.y < top;
             if (is_top || line.y > bottom) && line.text.chars().count() < 160 {
-                out.push((block_place, place, prose::pattern(&line.text), is_top));
+                out.push((block_index, line_index, prose::pattern(&line.text), is_top));
             }
         }
     }

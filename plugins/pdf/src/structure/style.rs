@@ -90,13 +90,13 @@ impl Style {
         };
         let listed =
             self.outline.get(&prose::key(text)).or_else(|| self.outline.get(&prose::key(rest)));
-        let parts = |label: &str| {
+        let depth = |label: &str| {
             let count = label.trim_end_matches('.').split('.').count();
             u32::try_from(count).unwrap_or(1)
         };
         let own = |level| Some((label.map(str::to_owned), rest.to_owned(), level));
         if let Some(level) = listed.filter(|_| block.lines.len() <= 4) {
-            return own(label.map_or(*level, parts));
+            return own(label.map_or(*level, depth));
         }
         let known = references::is_heading(text) || is_known(rest);
         let stands_out = self.stands_out(block);
@@ -107,10 +107,10 @@ impl Style {
             letters().count() >= 5 && letters().all(char::is_uppercase)
         };
         if known && short && (stands_out || block.size >= self.body * 0.9) {
-            return own(label.map_or(1, parts));
+            return own(label.map_or(1, depth));
         }
         if label.is_some() && short && !sentence && (stands_out || block.italic || capitals) {
-            return own(label.map_or(1, parts));
+            return own(label.map_or(1, depth));
         }
         if !stands_out || sentence || prose::caption(text).is_some() {
             return None;
@@ -130,8 +130,8 @@ impl Style {
         let stated = document
             .metadata
             .iter()
-            .filter(|one| one.name == "title")
-            .map(|one| prose::key(&one.value));
+            .filter(|entry| entry.name == "title")
+            .map(|entry| prose::key(&entry.value));
         let stated: Vec<String> = stated.filter(|title| title.len() > 8).collect();
         let fits = |block: &Block| {
             let length: usize = block.lines.iter().map(|line| line.text.chars().count()).sum();
@@ -150,10 +150,10 @@ impl Style {
                 && block.lines.len() <= 6
         };
         let text_of = |block: &Block| Words::default().join(block.lines.iter());
-        for (place, block) in page.blocks.iter().enumerate().filter(|(_, block)| fits(block)) {
+        for (index, block) in page.blocks.iter().enumerate().filter(|(_, block)| fits(block)) {
             let text = text_of(block);
             if stated.contains(&prose::key(&text)) {
-                return Some(Title { blocks: vec![place], text });
+                return Some(Title { blocks: vec![index], text });
             }
         }
         let candidates = page
@@ -161,7 +161,7 @@ impl Style {
             .iter()
             .enumerate()
             .filter(|(_, block)| fits(block) && prose::caption(&text_of(block)).is_none());
-        let (place, best) =
+        let (index, best) =
             candidates.max_by(|a, b| a.1.size.total_cmp(&b.1.size).then(b.0.cmp(&a.0)))?;
         let all: usize = pages
             .iter()
@@ -178,9 +178,9 @@ impl Style {
             return None;
         }
         // A title of several lines can be several blocks.
-        let mut blocks = vec![place];
+        let mut blocks = vec![index];
         let mut whole = text;
-        for (next, block) in page.blocks.iter().enumerate().skip(place + 1).take(2) {
+        for (next, block) in page.blocks.iter().enumerate().skip(index + 1).take(2) {
             let near = block.top - best.bottom < best.size * 2.0 && block.top >= best.top;
             if (block.size / best.size - 1.0).abs() > 0.03
                 || !near

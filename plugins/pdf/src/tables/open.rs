@@ -32,12 +32,12 @@ pub(super) fn take(mut lines: Vec<Line>, across: &[Rule], fonts: &Fonts<'_>) -> 
         }
         let Some(top) = rules.get(first) else { continue };
         let alike: Vec<usize> = (first..rules.len())
-            .filter(|other| {
-                rules.get(*other).is_some_and(|rule| {
+            .filter(|index| {
+                rules.get(*index).is_some_and(|rule| {
                     (rule.start - top.start).abs() < 4.0 && (rule.end - top.end).abs() < 4.0
                 })
             })
-            .filter(|other| !used.get(*other).copied().unwrap_or(true))
+            .filter(|index| !used.get(*index).copied().unwrap_or(true))
             .collect();
         let ys: Vec<f32> = alike.iter().filter_map(|rule| Some(rules.get(*rule)?.at)).collect();
         // The longest table that starts here: notes below it may end with a rule of its width.
@@ -136,6 +136,6 @@ fn column_of(piece: &Line, columns: &[(f32, f32)]) -> usize {
         let distance = |(left, right): &(f32, f32)| (left - piece.right).max(piece.left - right);
         let nearest = columns.iter().enumerate();
         let nearest = nearest.min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
-        nearest.map_or(0, |(place, _)| place)
+        nearest.map_or(0, |(index, _)| index)
     })
 }

@@ -51,8 +51,8 @@ fn groups(across: &[Rule], down: &[Rule]) -> Vec<(Vec<Rule>, Vec<Rule>)> {
     fn root(group: &mut [usize], mut of: usize) -> usize {
         while let Some(&above) = group.get(of).filter(|above| **above != of) {
             let top = group.get(above).copied().unwrap_or(above);
-            if let Some(place) = group.get_mut(of) {
-                *place = top;
+            if let Some(parent) = group.get_mut(of) {
+                *parent = top;
             }
             of = top;
         }
@@ -66,21 +66,21 @@ fn groups(across: &[Rule], down: &[Rule]) -> Vec<(Vec<Rule>, Vec<Rule>)> {
                 && flat.at < upright.end + SLACK;
             if meets {
                 let (a, b) = (root(&mut group, row), root(&mut group, across.len() + column));
-                if let Some(place) = group.get_mut(a.max(b)) {
-                    *place = a.min(b);
+                if let Some(parent) = group.get_mut(a.max(b)) {
+                    *parent = a.min(b);
                 }
             }
         }
     }
     let mut found: Vec<(usize, Vec<Rule>, Vec<Rule>)> = Vec::new();
-    let mut places = std::collections::HashMap::new();
+    let mut indices = std::collections::HashMap::new();
     for (number, rule) in across.iter().chain(down).enumerate() {
         let root = root(&mut group, number);
-        let place = *places.entry(root).or_insert_with(|| {
+        let index = *indices.entry(root).or_insert_with(|| {
             found.push((root, Vec::new(), Vec::new()));
             found.len() - 1
         });
-        if let Some((_, across, down)) = found.get_mut(place) {
+        if let Some((_, across, down)) = found.get_mut(index) {
             if rule.is_vertical { down.push(*rule) } else { across.push(*rule) }
         }
     }
@@ -113,8 +113,8 @@ impl Grid {
     }
 
     fn frame(&self) -> [f32; 4] {
-        let end = |places: &[f32]| places.last().copied().unwrap_or_default();
-        let start = |places: &[f32]| places.first().copied().unwrap_or_default();
+        let end = |coordinates: &[f32]| coordinates.last().copied().unwrap_or_default();
+        let start = |coordinates: &[f32]| coordinates.first().copied().unwrap_or_default();
         [start(&self.xs), start(&self.ys), end(&self.xs), end(&self.ys)]
     }
 
@@ -137,9 +137,9 @@ impl Grid {
     /// The cell of a text line: the first of cells without a border between them.
     fn cell_of(&self, line: &Line) -> (usize, usize) {
         let (x, y) = (line.left + line.size.min(line.width()) * 0.3, middle(line));
-        let number = |places: &[f32], at: f32| {
-            let before = places.iter().filter(|place| **place < at).count();
-            before.saturating_sub(1).min(places.len().saturating_sub(2))
+        let number = |coordinates: &[f32], at: f32| {
+            let before = coordinates.iter().filter(|coordinate| **coordinate < at).count();
+            before.saturating_sub(1).min(coordinates.len().saturating_sub(2))
         };
         let (mut row, mut column) = (number(&self.ys, y), number(&self.xs, x));
         while column > 0 && self.xs.get(column).is_some_and(|x| !self.has_wall(*x, y)) {
@@ -208,8 +208,8 @@ fn apart(row: Vec<Vec<Line>>, few: bool) -> Cells {
     let baselines = by_baseline(tagged);
     let column_of = |line: &Line| {
         row.iter().position(|cell| {
-            cell.iter().any(|other| {
-                (other.left - line.left).abs() < 0.01 && (other.y - line.y).abs() < 0.01
+            cell.iter().any(|cell_line| {
+                (cell_line.left - line.left).abs() < 0.01 && (cell_line.y - line.y).abs() < 0.01
             })
         })
     };

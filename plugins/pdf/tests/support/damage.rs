@@ -87,8 +87,8 @@ impl Numbers {
     }
 }
 
-/// Damages a file in one to eight places; `other` is a file to take pieces from.
-pub fn damage(bytes: &mut Vec<u8>, other: &[u8], numbers: &mut Numbers) {
+/// Damages a file in one to eight places; `donor` is a file to take pieces from.
+pub fn damage(bytes: &mut Vec<u8>, donor: &[u8], numbers: &mut Numbers) {
     for _ in 0..=numbers.below(8) {
         let at = numbers.below(bytes.len() + 1);
         let length = 1 + numbers.below(64);
@@ -115,10 +115,10 @@ pub fn damage(bytes: &mut Vec<u8>, other: &[u8], numbers: &mut Numbers) {
                 let to = numbers.below(bytes.len() + 1);
                 bytes.splice(to..to, copied);
             }
-            6 if !other.is_empty() => {
-                let from = numbers.below(other.len());
-                let until = (from + 1 + numbers.below(2000)).min(other.len());
-                bytes.splice(at..end, other[from..until].iter().copied());
+            6 if !donor.is_empty() => {
+                let from = numbers.below(donor.len());
+                let until = (from + 1 + numbers.below(2000)).min(donor.len());
+                bytes.splice(at..end, donor[from..until].iter().copied());
             }
             7 => {
                 // Digits: lengths, offsets, numbers of objects.

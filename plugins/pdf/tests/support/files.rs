@@ -99,7 +99,7 @@ impl File {
     }
 }
 
-/// Lines of text from a place down.
+/// Lines of text from a point down.
 pub fn lines(font: &str, size: u32, x: u32, y: u32, lines: &[&str]) -> String {
     let leading = size * 6 / 5;
     let mut out = format!("BT /{font} {size} Tf {leading} TL {x} {y} Td\n");
