@@ -118,7 +118,7 @@ pub(crate) fn read(zip: Zip<'_>) -> Result<Document, Error> {
     properties::read(&package, &root, &mut reader.document);
     let stated = reader.document.title.take();
     reader.read_parts(&relations);
-    reader.outside(&relations, &main);
+    reader.warn_external(&relations, &main);
     let source = Source { tree: &body, relations: &relations, part: &main };
     let mut outline = Outline::of_document();
     let start = body.child(body.root(), "body").unwrap_or(body.root());
@@ -201,8 +201,8 @@ impl<'p, 'd> Reader<'p, 'd> {
         });
         let mut running: Vec<(String, String)> = relations
             .values()
-            .filter(|one| !one.external && matches!(one.kind.as_str(), "header" | "footer"))
-            .map(|one| (one.target.clone(), one.kind.clone()))
+            .filter(|rel| !rel.external && matches!(rel.kind.as_str(), "header" | "footer"))
+            .map(|rel| (rel.target.clone(), rel.kind.clone()))
             .collect();
         running.sort();
         running.dedup();
@@ -240,15 +240,15 @@ impl<'p, 'd> Reader<'p, 'd> {
     }
 
     /// Warns of parts outside the document, which are never read.
-    fn outside(&mut self, relations: &Relations, main: &str) {
-        let mut outside: Vec<_> = relations
+    fn warn_external(&mut self, relations: &Relations, main: &str) {
+        let mut external: Vec<_> = relations
             .values()
-            .filter(|one| one.external && one.kind != "hyperlink")
-            .map(|one| (one.kind.as_str(), one.target.as_str()))
+            .filter(|rel| rel.external && rel.kind != "hyperlink")
+            .map(|rel| (rel.kind.as_str(), rel.target.as_str()))
             .collect();
-        outside.sort_unstable();
-        outside.dedup();
-        for (kind, address) in outside {
+        external.sort_unstable();
+        external.dedup();
+        for (kind, address) in external {
             let message = format!("{kind} outside the document is not read: {address}");
             self.document.warn("external_relation", message, Some(main.to_owned()));
         }
@@ -259,10 +259,10 @@ impl<'p, 'd> Reader<'p, 'd> {
         let tree = source.tree;
         if depth > DEEPEST {
             if !std::mem::replace(&mut self.deep, true) {
-                let place = format!("byte {} of {}", tree.offset(node), source.part);
+                let location = format!("byte {} of {}", tree.offset(node), source.part);
                 let message =
                     format!("blocks nested deeper than {DEEPEST} are read as one paragraph");
-                self.document.warn("nested_too_deep", message, Some(place));
+                self.document.warn("nested_too_deep", message, Some(location));
             }
             if let Some(text) = drawing::words(tree, node) {
                 outline.push(Block::new(Kind::Paragraph, text));
@@ -290,10 +290,10 @@ impl<'p, 'd> Reader<'p, 'd> {
                 }
                 "altChunk" | "subDoc" => {
                     let id = tree.prefixed_attribute(child, "id").unwrap_or_default();
-                    let target = source.relations.get(id.as_ref()).map_or("", |one| &one.target);
+                    let target = source.relations.get(id.as_ref()).map_or("", |rel| &rel.target);
                     let message = format!("a document inside the document is not read: {target}");
-                    let place = format!("byte {} of {}", tree.offset(child), source.part);
-                    self.document.warn("embedded_document", message, Some(place));
+                    let location = format!("byte {} of {}", tree.offset(child), source.part);
+                    self.document.warn("embedded_document", message, Some(location));
                 }
                 "del" | "moveFrom" | "sectPr" | "sdtPr" | "tcPr" | "pPr" | "tblPr" | "tblGrid"
                 | "trPr" => {}
@@ -306,7 +306,7 @@ impl<'p, 'd> Reader<'p, 'd> {
         let shape = Shape::of(source.tree, node);
         let mut words = self.words(source, node);
         let names = self.styles.names(&shape);
-        let named = |wanted: &[&str]| names.iter().any(|name| wanted.contains(&name.as_str()));
+        let named = |expected: &[&str]| names.iter().any(|name| expected.contains(&name.as_str()));
         let text = lines(&words.text);
         let heading = self.styles.heading(&shape);
         let list = self.styles.list(&shape);
@@ -317,7 +317,7 @@ impl<'p, 'd> Reader<'p, 'd> {
         let formula = words.formulas.first().filter(|(from, to, _)| {
             let rest = [&words.text[..*from], &words.text[*to..]].concat();
             words.formulas.len() == 1
-                && rest.trim_matches(|one: char| one.is_whitespace() || one == LINE).is_empty()
+                && rest.trim_matches(|c: char| c.is_whitespace() || c == LINE).is_empty()
         });
         let formula = formula.map(|(_, _, tex)| tex.clone());
         if let Some(text) = text {
@@ -325,7 +325,7 @@ impl<'p, 'd> Reader<'p, 'd> {
             let is_code = names.first().is_some_and(|name| {
                 ["html preformatted", "macro text", "source code", "code", "verbatim"]
                     .iter()
-                    .any(|wanted| name.contains(wanted))
+                    .any(|style| name.contains(style))
             });
             if let Some(tex) = formula {
                 self.flush_caption(outline);

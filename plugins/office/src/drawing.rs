@@ -111,7 +111,7 @@ pub(crate) fn diagram(package: &Package<'_>, part: &str) -> Option<Block> {
 pub(crate) fn branch(tree: &Tree<'_>, alternatives: Node) -> Option<Node> {
     let choice = tree.child(alternatives, "Choice");
     let fallback = tree.child(alternatives, "Fallback");
-    let says = |node: Node| {
+    let has_content = |node: Node| {
         tree.descendants(node).any(|inner| {
             matches!(
                 tree.name(inner),
@@ -119,5 +119,5 @@ pub(crate) fn branch(tree: &Tree<'_>, alternatives: Node) -> Option<Node> {
             )
         })
     };
-    choice.filter(|&node| says(node)).or(fallback).or(choice)
+    choice.filter(|&node| has_content(node)).or(fallback).or(choice)
 }

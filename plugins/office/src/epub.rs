@@ -146,7 +146,7 @@ fn readable<'p>(parts: &'p HashMap<String, Part>, id: &str) -> Option<&'p Part> 
             break;
         }
         match part.fallback.as_ref().and_then(|id| parts.get(id)) {
-            Some(other) => part = other,
+            Some(fallback) => part = fallback,
             None => break,
         }
     }
@@ -166,10 +166,10 @@ fn metadata(opf: &Tree<'_>, node: Node, path: &str, document: &mut Document) {
     }
     for child in opf.elements(node) {
         let name = opf.name(child);
-        let refinement = |wanted: &str| {
+        let refinement = |requested: &str| {
             let id = opf.attribute(child, "id")?;
             let all = refined.get(id.as_ref())?;
-            all.iter().find(|(property, _)| property == wanted).map(|(_, value)| value.clone())
+            all.iter().find(|(property, _)| property == requested).map(|(_, value)| value.clone())
         };
         if name == "meta" {
             let stated = opf.attribute(child, "property").or_else(|| opf.attribute(child, "name"));

@@ -20,7 +20,7 @@ pub(crate) fn manifest() -> Manifest {
     let format = |name: &str, description: &str, media_type: &str| Format {
         media_types: [media_type, COMPOUND]
             .into_iter()
-            .filter(|&one| one == media_type || name == "docx")
+            .filter(|&candidate| candidate == media_type || name == "docx")
             .map(str::to_owned)
             .collect(),
         ..Format::bytes(name, description, schema::output::<Document>())

@@ -175,7 +175,7 @@ impl Reader<'_, '_> {
             }
         }
         if document.authors.is_empty() {
-            let last = document.metadata.iter().find(|one| one.name == "last_modified_by");
+            let last = document.metadata.iter().find(|entry| entry.name == "last_modified_by");
             let person = last.map(|last| properties::person(&last.value));
             document.authors.extend(person);
         }
@@ -260,10 +260,10 @@ impl Reader<'_, '_> {
     fn blocks(&mut self, tree: &Tree<'_>, node: Node, outline: &mut Outline, depth: u32) {
         if depth > DEEPEST {
             if !std::mem::replace(&mut self.deep, true) {
-                let place = format!("byte {} of content.xml", tree.offset(node));
+                let location = format!("byte {} of content.xml", tree.offset(node));
                 let message =
                     format!("blocks nested deeper than {DEEPEST} are read as one paragraph");
-                self.document.warn("nested_too_deep", message, Some(place));
+                self.document.warn("nested_too_deep", message, Some(location));
             }
             if let Some(text) = tree.text(node) {
                 outline.push(Block::new(Kind::Paragraph, text));
@@ -332,7 +332,7 @@ impl Reader<'_, '_> {
         } else {
             names
         };
-        let named = |wanted: &str| names.iter().any(|name| name == wanted);
+        let named = |expected: &str| names.iter().any(|name| name == expected);
         let level = match tree.name(node) {
             "h" => {
                 let level =

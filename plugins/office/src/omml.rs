@@ -227,11 +227,11 @@ fn run(tree: &Tree<'_>, node: Node, out: &mut String) {
 /// Text with names of operators before a non-letter as commands.
 fn functions(text: &str, out: &mut String) {
     let mut rest = text;
-    while let Some(at) = rest.find(|one: char| one.is_ascii_alphabetic()) {
+    while let Some(at) = rest.find(|c: char| c.is_ascii_alphabetic()) {
         let is_command = rest[..at].ends_with('\\');
         out.push_str(&rest[..at]);
         let word = &rest[at..];
-        let end = word.find(|one: char| !one.is_ascii_alphabetic()).unwrap_or(word.len());
+        let end = word.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(word.len());
         let (word, behind) = word.split_at(end);
         if !is_command && FUNCTIONS.contains(&word) {
             out.push_str(&format!("\\{word} "));

@@ -26,9 +26,9 @@ pub(crate) type Relations = HashMap<String, Relation>;
 /// The part that a relation of a kind names, if it is inside.
 pub(crate) fn target<'r>(relations: &'r Relations, kind: &str) -> Option<&'r str> {
     let mut found: Vec<_> =
-        relations.iter().filter(|(_, one)| one.kind == kind && !one.external).collect();
-    found.sort_by(|one, other| one.0.cmp(other.0));
-    found.first().map(|(_, one)| one.target.as_str())
+        relations.iter().filter(|(_, rel)| rel.kind == kind && !rel.external).collect();
+    found.sort_by(|a, b| a.0.cmp(b.0));
+    found.first().map(|(_, rel)| rel.target.as_str())
 }
 
 /// Decodes the bytes of an XML part: UTF-8, UTF-16, or Latin-1 where the declaration says so. The
@@ -117,12 +117,12 @@ impl MainPart {
 
 /// The error of a part's XML, naming the part.
 pub(crate) fn within(part: &str, error: &Error) -> Error {
-    let place = match &error.position {
+    let location = match &error.position {
         Some(at) if at.path.is_empty() => format!(" at byte {}", at.offset),
         Some(at) => format!(" at byte {} in {}", at.offset, at.path),
         None => String::new(),
     };
-    let message = format!("{}: {}{place}", excerpt(part), error.message);
+    let message = format!("{}: {}{location}", excerpt(part), error.message);
     if error.code == Code::TooLarge {
         return Error::new(Code::TooLarge, message);
     }
@@ -170,8 +170,8 @@ impl<'d> Package<'d> {
             };
             let kind = tree.attribute(node, "Type").unwrap_or_default();
             let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
-            let outside = tree.attribute(node, "TargetMode").as_deref() == Some("External");
-            let external = outside || has_scheme(&address);
+            let marked = tree.attribute(node, "TargetMode").as_deref() == Some("External");
+            let external = marked || has_scheme(&address);
             let target = if external { address.into_owned() } else { resolve(folder, &address) };
             relations.insert(id.into_owned(), Relation { kind, target, external });
         }
@@ -191,19 +191,19 @@ fn has_scheme(address: &str) -> bool {
 
 /// Resolves a path relative to a folder; the result is always inside the archive.
 pub(crate) fn resolve(folder: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
+    let mut segments: Vec<&str> = Vec::new();
     let path = path.split(['#', '?']).next().unwrap_or_default();
     let whole = if path.starts_with('/') { path.to_owned() } else { format!("{folder}/{path}") };
-    for part in whole.split(['/', '\\']) {
-        match part {
+    for segment in whole.split(['/', '\\']) {
+        match segment {
             "" | "." => {}
             ".." => {
-                parts.pop();
+                segments.pop();
             }
-            part => parts.push(part),
+            segment => segments.push(segment),
         }
     }
-    parts.join("/")
+    segments.join("/")
 }
 
 #[cfg(test)]
@@ -219,11 +219,11 @@ mod tests {
     }
 
     #[test]
-    fn an_address_outside_is_known_by_its_scheme() {
-        for outside in
+    fn an_external_address_is_recognised_by_its_scheme() {
+        for address in
             ["https://a.example/", "file:///etc/passwd", "//host/share", "\\\\host\\share"]
         {
-            assert!(has_scheme(outside), "{outside}");
+            assert!(has_scheme(address), "{address}");
         }
         assert!(!has_scheme("media/image1.png"));
     }

@@ -38,7 +38,7 @@ struct Source<'s, 'd> {
 #[derive(Debug, Default, Clone)]
 struct Bullets {
     /// By the placeholder's type and number, then by level.
-    places: HashMap<(String, String), [Option<bool>; 9]>,
+    placeholders: HashMap<(String, String), [Option<bool>; 9]>,
     body: [Option<bool>; 9],
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn read(zip: Zip<'_>) -> Result<Document, Error> {
         reader.document.warn("damaged_archive", message, None);
     }
     properties::read(&package, &root, &mut reader.document);
-    reader.outside(&relations, &main);
+    reader.warn_external(&relations, &main);
     reader.comment_authors(&relations);
     let list = presentation.find(presentation.root(), "sldIdLst");
     let slides: Vec<String> = list
@@ -96,15 +96,15 @@ pub(crate) fn read(zip: Zip<'_>) -> Result<Document, Error> {
 }
 
 impl Reader<'_, '_> {
-    fn outside(&mut self, relations: &Relations, part: &str) {
-        let mut outside: Vec<_> = relations
+    fn warn_external(&mut self, relations: &Relations, part: &str) {
+        let mut external: Vec<_> = relations
             .values()
-            .filter(|one| one.external && one.kind != "hyperlink")
-            .map(|one| (one.kind.as_str(), one.target.as_str()))
+            .filter(|rel| rel.external && rel.kind != "hyperlink")
+            .map(|rel| (rel.kind.as_str(), rel.target.as_str()))
             .collect();
-        outside.sort_unstable();
-        outside.dedup();
-        for (kind, address) in outside {
+        external.sort_unstable();
+        external.dedup();
+        for (kind, address) in external {
             let message = format!("{kind} outside the document is not read: {address}");
             self.document.warn("external_relation", message, Some(part.to_owned()));
         }
@@ -152,7 +152,7 @@ impl Reader<'_, '_> {
             }
         };
         let relations = self.package.relations(part);
-        self.outside(&relations, part);
+        self.warn_external(&relations, part);
         let source = Source { tree: &slide, relations: &relations, part };
         let hidden = slide.attribute(slide.root(), "show").as_deref() == Some("0");
         let kind = Some(if hidden { "hidden_slide" } else { "slide" }.to_owned());
@@ -196,10 +196,10 @@ impl Reader<'_, '_> {
         let tree = source.tree;
         if depth > DEEPEST {
             if !std::mem::replace(&mut self.deep, true) {
-                let place = format!("byte {} of {}", tree.offset(group), source.part);
+                let location = format!("byte {} of {}", tree.offset(group), source.part);
                 let message =
                     format!("groups nested deeper than {DEEPEST} are read as one paragraph");
-                self.document.warn("nested_too_deep", message, Some(place));
+                self.document.warn("nested_too_deep", message, Some(location));
             }
             if let Some(text) = drawing::words(tree, group) {
                 outline.push(Block::new(Kind::Paragraph, text));
@@ -221,9 +221,9 @@ impl Reader<'_, '_> {
                 "pic" => self.picture(source, shape, outline),
                 "graphicFrame" => self.frame(source, shape, outline),
                 "contentPart" => {
-                    let place = format!("byte {} of {}", tree.offset(shape), source.part);
+                    let location = format!("byte {} of {}", tree.offset(shape), source.part);
                     let message = "a drawing by hand is not read";
-                    self.document.warn("embedded_object", message, Some(place));
+                    self.document.warn("embedded_object", message, Some(location));
                 }
                 _ => {}
             }
@@ -238,8 +238,8 @@ impl Reader<'_, '_> {
         outline: &mut Outline,
     ) {
         let tree = source.tree;
-        let place = placeholder(tree, shape);
-        let kind = place.as_ref().map(|(kind, _)| kind.as_str());
+        let placeholder = placeholder(tree, shape);
+        let kind = placeholder.as_ref().map(|(kind, _)| kind.as_str());
         if let Some(kind @ ("sldNum" | "dt" | "ftr" | "hdr")) = kind {
             let Some(text) = self.plain(source, shape) else { return };
             let name = match kind {
@@ -253,8 +253,8 @@ impl Reader<'_, '_> {
         }
         let Some(body) = tree.child(shape, "txBody") else { return };
         let own = levels(tree, tree.child(body, "lstStyle"));
-        let inherited = match &place {
-            Some(place) => self.inherited(context.layout.as_deref(), place),
+        let inherited = match &placeholder {
+            Some(placeholder) => self.inherited(context.layout.as_deref(), placeholder),
             None => [None; 9],
         };
         outline.close_lists();
@@ -331,9 +331,9 @@ struct Context {
 /// The type and number of a shape's placeholder.
 fn placeholder(tree: &Tree<'_>, shape: Node) -> Option<(String, String)> {
     let own = tree.elements(shape).find(|&node| tree.name(node).starts_with("nv"))?;
-    let place = tree.find(own, "ph")?;
+    let node = tree.find(own, "ph")?;
     let value = |name: &str, usual: &str| {
-        tree.attribute(place, name).map_or_else(|| usual.to_owned(), |value| value.into_owned())
+        tree.attribute(node, name).map_or_else(|| usual.to_owned(), |value| value.into_owned())
     };
     Some((value("type", "obj"), value("idx", "0")))
 }
@@ -341,9 +341,9 @@ fn placeholder(tree: &Tree<'_>, shape: Node) -> Option<(String, String)> {
 /// The shape that is the slide's title.
 fn title_of(tree: &Tree<'_>, shapes: Node) -> Option<Node> {
     tree.elements(shapes).find(|&shape| {
-        let place = placeholder(tree, shape);
+        let placeholder = placeholder(tree, shape);
         tree.name(shape) == "sp"
-            && place.is_some_and(|(kind, _)| matches!(kind.as_str(), "title" | "ctrTitle"))
+            && placeholder.is_some_and(|(kind, _)| matches!(kind.as_str(), "title" | "ctrTitle"))
     })
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn state(
         return;
     }
     let kind = kind.map(str::to_owned).filter(|kind| !kind.is_empty());
-    let same = |one: &Metadatum| one.name == name && one.kind == kind && one.value == value;
+    let same = |entry: &Metadatum| entry.name == name && entry.kind == kind && entry.value == value;
     if !document.metadata.iter().any(same) {
         let (name, from) = (name.to_owned(), from.to_owned());
         document.metadata.push(Metadatum { name, kind, value, language: None, from });
@@ -57,14 +57,14 @@ pub(crate) fn identify(document: &mut Document, text: &str) {
 pub(crate) fn isbn(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let rest = lower.strip_prefix("isbn").unwrap_or(&lower);
-    let rest = rest.trim_start_matches(|one: char| ":- ".contains(one));
+    let rest = rest.trim_start_matches(|character: char| ":- ".contains(character));
     let rest = rest.strip_prefix("13:").or_else(|| rest.strip_prefix("10:")).unwrap_or(rest).trim();
-    if !rest.chars().all(|one| one.is_ascii_digit() || "- x".contains(one)) {
+    if !rest.chars().all(|character| character.is_ascii_digit() || "- x".contains(character)) {
         return None;
     }
     let digits: Vec<u32> = rest
         .chars()
-        .filter_map(|one| if one == 'x' { Some(10) } else { one.to_digit(10) })
+        .filter_map(|character| if character == 'x' { Some(10) } else { character.to_digit(10) })
         .collect();
     let right = match digits.len() {
         13 => {

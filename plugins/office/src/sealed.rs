@@ -22,8 +22,8 @@ pub(crate) fn compound(bytes: &[u8]) -> Option<Result<Document, Error>> {
     if !bytes.starts_with(COMPOUND) {
         return None;
     }
-    let names = |wanted: &str| {
-        let wide: Vec<u8> = wanted.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let names = |name: &str| {
+        let wide: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
         // Entries of the directory begin at multiples of 128 bytes.
         bytes.chunks(128).any(|entry| entry.starts_with(&wide))
     };

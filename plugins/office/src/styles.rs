@@ -225,7 +225,7 @@ impl Numbering {
                         continue;
                     };
                     let mut starts = HashMap::new();
-                    for change in tree.elements(node).filter(|&one| tree.name(one) == "lvlOverride")
+                    for change in tree.elements(node).filter(|&kid| tree.name(kid) == "lvlOverride")
                     {
                         let level =
                             tree.attribute(change, "ilvl").and_then(|text| text.parse().ok());
@@ -247,12 +247,12 @@ impl Numbering {
     pub(crate) fn next(&mut self, list: &str, level: u32, styles: &Styles) -> Number {
         let plain = Number { counted: false, label: None };
         let Some((mut of, starts)) = self.lists.get(list).cloned() else { return plain };
-        if let Some(style) = self.abstracts.get(&of).and_then(|one| one.link.as_deref())
+        if let Some(style) = self.abstracts.get(&of).and_then(|entry| entry.link.as_deref())
             && let Some((other, _)) = styles.list_of_style(style).and_then(|id| self.lists.get(&id))
         {
             of.clone_from(other);
         }
-        let Some(levels) = self.abstracts.get(&of).map(|one| &one.levels) else { return plain };
+        let Some(levels) = self.abstracts.get(&of).map(|entry| &entry.levels) else { return plain };
         let Some(own) = levels.get(&level) else { return plain };
         let start = |level: u32| levels.get(&level).map_or(1, |level| level.start);
         let counters = self

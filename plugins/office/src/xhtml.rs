@@ -332,7 +332,7 @@ pub(crate) fn rescue(text: &str) -> Vec<String> {
         rest = &rest[at..];
         let end = rest.find('>').map_or(rest.len(), |end| end + 1);
         let name = rest[1.min(rest.len())..end].trim_start_matches('/');
-        let name = name.split(|one: char| !one.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
         let name = name.to_ascii_lowercase();
         if matches!(name.as_str(), "script" | "style") && !rest.starts_with("</") {
             let close = format!("</{name}");

@@ -127,8 +127,8 @@ impl<'d> Zip<'d> {
                 return Ok(None);
             };
             let (Some(entries), Some(start)) = (
-                large.checked_add(32).and_then(|place| u64_at(bytes, place)),
-                large.checked_add(48).and_then(|place| u64_at(bytes, place)),
+                large.checked_add(32).and_then(|offset| u64_at(bytes, offset)),
+                large.checked_add(48).and_then(|offset| u64_at(bytes, offset)),
             ) else {
                 return Ok(None);
             };
@@ -289,10 +289,10 @@ impl<'d> Zip<'d> {
     }
 }
 
-fn memory_find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).position(|window| window == wanted)
+fn memory_find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
+    bytes.windows(needle.len()).position(|window| window == needle)
 }
 
-fn memory_rfind(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).rposition(|window| window == wanted)
+fn memory_rfind(bytes: &[u8], needle: &[u8]) -> Option<usize> {
+    bytes.windows(needle.len()).rposition(|window| window == needle)
 }

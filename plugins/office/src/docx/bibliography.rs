@@ -12,8 +12,8 @@ impl<'p, 'd> Reader<'p, 'd> {
     pub(crate) fn sources(&mut self, relations: &Relations) {
         let mut parts: Vec<String> = relations
             .values()
-            .filter(|one| one.kind == "customXml" && !one.external)
-            .map(|one| one.target.clone())
+            .filter(|rel| rel.kind == "customXml" && !rel.external)
+            .map(|rel| rel.target.clone())
             .collect();
         parts.sort();
         for part in parts {
@@ -73,7 +73,7 @@ pub(crate) fn is_reference_heading(heading: &str) -> bool {
         "kaynaklar",
     ];
     let heading =
-        heading.trim_start_matches(|one: char| one.is_ascii_digit() || ". ".contains(one));
+        heading.trim_start_matches(|symbol: char| symbol.is_ascii_digit() || ". ".contains(symbol));
     WORDS.contains(&heading.trim_end_matches([':', '.', ' ']).to_lowercase().as_str())
 }
 

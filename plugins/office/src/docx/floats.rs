@@ -47,9 +47,9 @@ impl<'p, 'd> Reader<'p, 'd> {
                     skipped = Some(inner);
                 }
                 "docPr" | "cNvPr" => {
-                    let said =
+                    let alt =
                         tree.attribute(inner, "descr").or_else(|| tree.attribute(inner, "title"));
-                    words = said.map(|said| said.into_owned()).or(words);
+                    words = alt.map(|alt| alt.into_owned()).or(words);
                 }
                 "blip" => {
                     if let Some(relation) = target("embed").or_else(|| target("link")) {
@@ -63,16 +63,16 @@ impl<'p, 'd> Reader<'p, 'd> {
                     }
                 }
                 "chart" => {
-                    let part = target("id").filter(|one| !one.external);
-                    let chart = part.and_then(|one| drawing::chart(self.package, &one.target));
+                    let part = target("id").filter(|rel| !rel.external);
+                    let chart = part.and_then(|rel| drawing::chart(self.package, &rel.target));
                     if let Some(mut chart) = chart {
                         chart.caption = self.caption.take().or(chart.caption);
                         outline.push(chart);
                     }
                 }
                 "relIds" => {
-                    let part = target("dm").filter(|one| !one.external);
-                    let diagram = part.and_then(|one| drawing::diagram(self.package, &one.target));
+                    let part = target("dm").filter(|rel| !rel.external);
+                    let diagram = part.and_then(|rel| drawing::diagram(self.package, &rel.target));
                     if let Some(diagram) = diagram {
                         outline.push(diagram);
                     }
@@ -85,16 +85,16 @@ impl<'p, 'd> Reader<'p, 'd> {
                 "OLEObject" => {
                     let what = tree.attribute(inner, "ProgID").unwrap_or_default();
                     let message = format!("an embedded object is not read: {what}");
-                    let place = format!("byte {} of {}", tree.offset(inner), source.part);
-                    self.document.warn("embedded_object", message, Some(place));
+                    let location = format!("byte {} of {}", tree.offset(inner), source.part);
+                    self.document.warn("embedded_object", message, Some(location));
                 }
                 _ => {}
             }
         }
         if let Some(words) = words.and_then(|words| one_line(&words)) {
-            let said =
+            let undescribed =
                 outline.last().filter(|last| last.kind == Kind::Figure && last.text.is_none());
-            match said {
+            match undescribed {
                 Some(last) => last.text = Some(words),
                 None => outline.push(figure(String::new(), Some(words))),
             }

@@ -107,9 +107,9 @@ impl<'p, 'd> Reader<'p, 'd> {
         }
         block.header_rows = if headers < rows.len() { headers as u64 } else { 0 };
         if !place(rows, &mut block) {
-            let place = format!("byte {} of {}", tree.offset(node), source.part);
+            let location = format!("byte {} of {}", tree.offset(node), source.part);
             let message = "cells span more of the table than there is";
-            self.document.warn("table_spans", message, Some(place));
+            self.document.warn("table_spans", message, Some(location));
         }
         block.blocks = extra;
         if !block.rows.is_empty() || !block.blocks.is_empty() {
@@ -121,7 +121,7 @@ impl<'p, 'd> Reader<'p, 'd> {
     pub(crate) fn first_row(&self, tree: &Tree<'_>, table: Node) -> bool {
         let Some(properties) = tree.child(table, "tblPr") else { return false };
         let Some(look) = tree.child(properties, "tblLook") else { return false };
-        let asks = match tree.attribute(look, "firstRow") {
+        let is_enabled = match tree.attribute(look, "firstRow") {
             Some(value) => matches!(value.as_ref(), "1" | "true" | "on"),
             None => {
                 let bits = tree.attribute(look, "val");
@@ -131,7 +131,7 @@ impl<'p, 'd> Reader<'p, 'd> {
         };
         let style =
             tree.child(properties, "tblStyle").and_then(|style| tree.attribute(style, "val"));
-        asks && style.is_some_and(|style| self.styles.has_first_row(&style))
+        is_enabled && style.is_some_and(|style| self.styles.has_first_row(&style))
     }
 
     /// The blocks of a cell.

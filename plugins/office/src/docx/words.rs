@@ -83,7 +83,7 @@ impl<'p, 'd> Reader<'p, 'd> {
                 }
                 "AlternateContent" => {
                     let formula =
-                        tree.child(inner, "Choice").and_then(|one| tree.find(one, "oMath"));
+                        tree.child(inner, "Choice").and_then(|choice| tree.find(choice, "oMath"));
                     if let Some(tex) = formula.and_then(|formula| omml::tex(tree, formula)) {
                         words.text.push_str(&format!("${tex}$"));
                         words.formulas.push((start, words.text.len(), tex));
@@ -182,14 +182,14 @@ impl<'p, 'd> Reader<'p, 'd> {
                     _ => None,
                 }
             }
-            _ => char::from_u32(low).filter(|one| !one.is_control()),
+            _ => char::from_u32(low).filter(|character| !character.is_control()),
         };
         match character {
             Some(character) => words.text.push(character),
             None => {
                 let message = format!("sign {code:X} of the font {font} has no known character");
-                let place = format!("byte {} of {}", tree.offset(node), source.part);
-                self.document.warn("unknown_symbol", message, Some(place));
+                let location = format!("byte {} of {}", tree.offset(node), source.part);
+                self.document.warn("unknown_symbol", message, Some(location));
             }
         }
     }

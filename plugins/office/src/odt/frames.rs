@@ -18,7 +18,7 @@ impl Reader<'_, '_> {
         outline: &mut Outline,
         depth: u32,
     ) {
-        let said = ["desc", "title"].iter().find_map(|name| tree.text(tree.child(frame, name)?));
+        let alt = ["desc", "title"].iter().find_map(|name| tree.text(tree.child(frame, name)?));
         let mut picture = false;
         if let Some(text) = self.formula(tree, frame) {
             return outline.push(Block::new(Kind::Equation, text));
@@ -60,22 +60,22 @@ impl Reader<'_, '_> {
                         );
                     }
                     picture = true;
-                    outline.push(Block { href, text: said.clone(), ..Block::empty(Kind::Figure) });
+                    outline.push(Block { href, text: alt.clone(), ..Block::empty(Kind::Figure) });
                 }
                 "object" | "object-ole" => {
                     if let Some(table) = tree.find(part, "table") {
                         self.table(tree, table, outline, depth + 1);
                     } else {
                         let href = tree.attribute(part, "href").unwrap_or_default();
-                        let place = format!("byte {} of content.xml", tree.offset(part));
+                        let location = format!("byte {} of content.xml", tree.offset(part));
                         let message = format!("an embedded object is not read: {href}");
-                        self.document.warn("embedded_object", message, Some(place));
+                        self.document.warn("embedded_object", message, Some(location));
                     }
                 }
                 _ => {}
             }
         }
-        if !picture && let Some(text) = said {
+        if !picture && let Some(text) = alt {
             outline.push(Block { text: Some(text), ..Block::empty(Kind::Figure) });
         }
     }
@@ -150,9 +150,9 @@ impl Reader<'_, '_> {
         }
         block.header_rows = if headers < rows.len() { headers as u64 } else { 0 };
         if !place(rows, &mut block) {
-            let place = format!("byte {} of content.xml", tree.offset(table));
+            let location = format!("byte {} of content.xml", tree.offset(table));
             let message = "cells span more of the table than there is";
-            self.document.warn("table_spans", message, Some(place));
+            self.document.warn("table_spans", message, Some(location));
         }
         block.blocks = extra;
         if !block.rows.is_empty() || !block.blocks.is_empty() {

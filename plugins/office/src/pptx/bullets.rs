@@ -12,7 +12,7 @@ impl Reader<'_, '_> {
     pub(super) fn inherited(
         &mut self,
         layout: Option<&str>,
-        place: &(String, String),
+        placeholder: &(String, String),
     ) -> [Option<bool>; 9] {
         let mut out = [None; 9];
         let mut part = layout.map(str::to_owned);
@@ -22,20 +22,20 @@ impl Reader<'_, '_> {
             let known =
                 self.bullets.entry(name.clone()).or_insert_with(|| layout_of(package, &name));
             let (bullets, next) = (&known.0, known.1.clone());
-            let found = bullets.places.get(place).or_else(|| {
-                let same = |one: &&(String, String)| {
+            let found = bullets.placeholders.get(placeholder).or_else(|| {
+                let same = |key: &&(String, String)| {
                     if step == 0 {
-                        one.1 == place.1
+                        key.1 == placeholder.1
                     } else {
-                        body_like(&one.0) == body_like(&place.0)
+                        body_like(&key.0) == body_like(&placeholder.0)
                     }
                 };
-                let mut keys: Vec<_> = bullets.places.keys().filter(same).collect();
+                let mut keys: Vec<_> = bullets.placeholders.keys().filter(same).collect();
                 keys.sort();
-                bullets.places.get(*keys.first()?)
+                bullets.placeholders.get(*keys.first()?)
             });
             let body = [None; 9];
-            let body = if body_like(&place.0) { &bullets.body } else { &body };
+            let body = if body_like(&placeholder.0) { &bullets.body } else { &body };
             for (at, out) in out.iter_mut().enumerate() {
                 *out = out.or(found.and_then(|found| found[at])).or(body[at]);
             }
@@ -74,9 +74,9 @@ pub(super) fn layout_of(package: &Package<'_>, part: &str) -> (Bullets, Option<S
     let Ok(Some(text)) = package.text(part) else { return (bullets, None) };
     let Ok(tree) = Tree::read(&text, "a layout") else { return (bullets, None) };
     for shape in tree.descendants(tree.root()).filter(|&node| tree.name(node) == "sp") {
-        let Some(place) = placeholder(&tree, shape) else { continue };
+        let Some(placeholder) = placeholder(&tree, shape) else { continue };
         let style = tree.child(shape, "txBody").and_then(|body| tree.child(body, "lstStyle"));
-        bullets.places.insert(place, levels(&tree, style));
+        bullets.placeholders.insert(placeholder, levels(&tree, style));
     }
     bullets.body = levels(&tree, tree.find(tree.root(), "bodyStyle"));
     let relations = package.relations(part);

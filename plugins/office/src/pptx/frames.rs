@@ -13,14 +13,14 @@ use super::{Context, Reader, Source};
 impl Reader<'_, '_> {
     pub(super) fn picture(&mut self, source: Source<'_, '_>, shape: Node, outline: &mut Outline) {
         let tree = source.tree;
-        let said = tree.find(shape, "cNvPr").and_then(|node| tree.attribute(node, "descr"));
+        let alt = tree.find(shape, "cNvPr").and_then(|node| tree.attribute(node, "descr"));
         let blip = tree.find(shape, "blip");
         let id = blip.and_then(|blip| {
             tree.prefixed_attribute(blip, "embed").or_else(|| tree.prefixed_attribute(blip, "link"))
         });
         let href =
-            id.and_then(|id| source.relations.get(id.as_ref())).map(|one| one.target.clone());
-        let text = said.and_then(|said| one_line(&said));
+            id.and_then(|id| source.relations.get(id.as_ref())).map(|rel| rel.target.clone());
+        let text = alt.and_then(|alt| one_line(&alt));
         if href.is_some() || text.is_some() {
             outline.push(Block { href, text, ..Block::empty(Kind::Figure) });
         }
@@ -31,7 +31,7 @@ impl Reader<'_, '_> {
         let Some(data) = tree.find(frame, "graphicData") else { return };
         let part = |node: Option<Node>, name: &str| {
             let id = tree.prefixed_attribute(node?, name)?;
-            let relation = source.relations.get(id.as_ref()).filter(|one| !one.external)?;
+            let relation = source.relations.get(id.as_ref()).filter(|rel| !rel.external)?;
             Some(relation.target.clone())
         };
         if let Some(table) = tree.find(data, "tbl") {
@@ -48,8 +48,8 @@ impl Reader<'_, '_> {
         } else if let Some(object) = tree.find(data, "oleObj") {
             let what = tree.attribute(object, "progId").unwrap_or_default();
             let message = format!("an embedded object is not read: {what}");
-            let place = format!("byte {} of {}", tree.offset(object), source.part);
-            self.document.warn("embedded_object", message, Some(place));
+            let location = format!("byte {} of {}", tree.offset(object), source.part);
+            self.document.warn("embedded_object", message, Some(location));
         }
     }
 
@@ -85,9 +85,9 @@ impl Reader<'_, '_> {
         let header = matches!(first.as_deref(), Some("1" | "true")) && rows.len() > 1;
         let mut block = Block { header_rows: u64::from(header), ..Block::empty(Kind::Table) };
         if !place(rows, &mut block) {
-            let place = format!("byte {} of {}", tree.offset(table), source.part);
+            let location = format!("byte {} of {}", tree.offset(table), source.part);
             let message = "cells span more of the table than there is";
-            self.document.warn("table_spans", message, Some(place));
+            self.document.warn("table_spans", message, Some(location));
         }
         if !block.rows.is_empty() {
             outline.push(block);
