@@ -100,8 +100,8 @@ fn octal(field: &[u8]) -> Option<usize> {
             .try_fold(0_usize, |sum, &byte| sum.checked_mul(256)?.checked_add(usize::from(byte)));
     }
     let digits: Vec<u8> = field.iter().copied().filter(|byte| byte.is_ascii_digit()).collect();
-    let rest = field.iter().any(|byte| !byte.is_ascii_digit() && !matches!(byte, 0 | b' '));
-    if rest {
+    let invalid = field.iter().any(|byte| !byte.is_ascii_digit() && !matches!(byte, 0 | b' '));
+    if invalid {
         return None;
     }
     digits
@@ -125,19 +125,19 @@ fn text(field: &[u8]) -> String {
     String::from_utf8_lossy(&field[..end]).into_owned()
 }
 
-/// A path without parts that lead out of the archive.
+/// A path without segments that lead out of the archive.
 fn tidy(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split(['/', '\\']) {
-        match part {
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in path.split(['/', '\\']) {
+        match segment {
             "" | "." => {}
             ".." => {
-                parts.pop();
+                segments.pop();
             }
-            part => parts.push(part),
+            segment => segments.push(segment),
         }
     }
-    parts.join("/")
+    segments.join("/")
 }
 
 fn untar(bytes: &[u8], archive: &mut Archive) -> Result<(), Error> {

@@ -23,7 +23,7 @@ impl Entry {
             .replace("\\_", "_")
             .replace("\\%", "%")
             .replace("\\url", "");
-        value.retain(|one| !one.is_whitespace());
+        value.retain(|character| !character.is_whitespace());
         (!value.is_empty()).then_some(value)
     }
 }
@@ -70,11 +70,11 @@ impl<'t> Reader<'t> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    fn eat(&mut self, one: char) -> bool {
+    fn eat(&mut self, expected: char) -> bool {
         self.spaces();
-        let is = self.rest().starts_with(one);
+        let is = self.rest().starts_with(expected);
         if is {
-            self.at += one.len_utf8();
+            self.at += expected.len_utf8();
         }
         is
     }
@@ -83,7 +83,7 @@ impl<'t> Reader<'t> {
         self.spaces();
         let rest = self.rest();
         let end = rest
-            .find(|one: char| one.is_whitespace() || "{}(),=\"#".contains(one))
+            .find(|character: char| character.is_whitespace() || "{}(),=\"#".contains(character))
             .unwrap_or(rest.len());
         self.at += end;
         &rest[..end]
@@ -234,7 +234,7 @@ pub(crate) fn biblatex(text: &str) -> Vec<Entry> {
     while let Some(at) = reader.rest().find('\\') {
         reader.at += at + 1;
         let rest = reader.rest();
-        let end = rest.find(|one: char| !one.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let end = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
         let command = &rest[..end];
         reader.at += end.max(1).min(rest.len());
         while !reader.text.is_char_boundary(reader.at) {
@@ -282,7 +282,7 @@ pub(crate) fn biblatex(text: &str) -> Vec<Entry> {
                         .match_indices(&mark)
                         .filter(|(at, _)| {
                             people[..*at]
-                                .ends_with(|one: char| one.is_whitespace() || ",{".contains(one))
+                                .ends_with(|ch: char| ch.is_whitespace() || ",{".contains(ch))
                         })
                         .map(|(at, _)| {
                             let mut inner = Reader { text: &people, at: at + mark.len() };
@@ -295,7 +295,7 @@ pub(crate) fn biblatex(text: &str) -> Vec<Entry> {
                 let mut names = Vec::new();
                 for (number, (at, family)) in families.iter().enumerate() {
                     let next = families.get(number + 1).map_or(usize::MAX, |(at, _)| *at);
-                    let own = given.iter().find(|(place, _)| place > at && *place < next);
+                    let own = given.iter().find(|(position, _)| position > at && *position < next);
                     let clean = |text: &str| {
                         text.replace("\\bibnamedelima", " ")
                             .replace("\\bibnamedelimi", " ")
@@ -330,12 +330,12 @@ mod tests {
     }
 
     #[test]
-    fn names_are_turned() {
+    fn names_are_put_in_display_order() {
         assert_eq!(names("Doe, Jane and John Roe and others"), ["Jane Doe", "John Roe", "et al."]);
     }
 
     #[test]
-    fn what_never_ends_ends() {
+    fn unterminated_files_are_read_to_the_end() {
         for text in ["@article{", "@article{k, a = {", "@article{k, a = \"", "@", "@string{x"] {
             bibtex(text);
             biblatex(text);

@@ -169,12 +169,12 @@ impl Frame {
         let Open::Table { rows, row, spans, cell, .. } = &mut self.open else { return };
         let (columns, down) = std::mem::replace(cell, (1, 1));
         if columns > 1 || down > 1 {
-            let place = |number: usize| number as u64;
+            let as_u64 = |number: usize| number as u64;
             spans.push(Span {
-                row: place(rows.len()),
-                column: place(row.len()),
-                rows: place(down),
-                columns: place(columns),
+                row: as_u64(rows.len()),
+                column: as_u64(row.len()),
+                rows: as_u64(down),
+                columns: as_u64(columns),
             });
         }
         row.push(text);
@@ -301,8 +301,8 @@ fn float(
         inside.push(Block { href: Some(href), ..Block::empty(Kind::Figure) });
     }
     block.blocks = inside;
-    let says = block.caption.is_some() || block.href.is_some() || !block.blocks.is_empty();
-    if says { vec![block] } else { Vec::new() }
+    let has_content = block.caption.is_some() || block.href.is_some() || !block.blocks.is_empty();
+    if has_content { vec![block] } else { Vec::new() }
 }
 
 /// The text of blocks, a line each; blocks without lines go into `extra`.

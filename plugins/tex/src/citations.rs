@@ -144,14 +144,14 @@ impl Engine<'_> {
             Some(source) => {
                 let mut out = String::new();
                 let mut depth = 0;
-                while let Some(one) = source.raw_char() {
-                    match one {
+                while let Some(character) = source.raw_char() {
+                    match character {
                         '{' => depth += 1,
                         '}' if depth == 0 => break,
                         '}' => depth -= 1,
                         _ => {}
                     }
-                    out.push(one);
+                    out.push(character);
                     if out.len() > 10_000 {
                         break;
                     }
@@ -163,7 +163,7 @@ impl Engine<'_> {
         let mut text =
             text.replace("\\%", "%").replace("\\_", "_").replace("\\#", "#").replace("\\&", "&");
         text = text.replace("\\~", "~").replace("\\textasciitilde", "~").replace(['{', '}'], "");
-        text.retain(|one| !one.is_whitespace());
+        text.retain(|character| !character.is_whitespace());
         text
     }
 
@@ -287,7 +287,7 @@ impl Engine<'_> {
 pub(crate) fn author_year(label: Option<&str>) -> Option<(&str, &str)> {
     let (author, rest) = label?.split_once('(')?;
     let (year, _) = rest.split_once(')')?;
-    (year.starts_with(|one: char| one.is_ascii_digit()) && !author.is_empty())
+    (year.starts_with(|first: char| first.is_ascii_digit()) && !author.is_empty())
         .then(|| (author.trim(), year))
 }
 

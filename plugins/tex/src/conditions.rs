@@ -14,15 +14,15 @@ impl Engine<'_> {
             }
             "ifhmode" | "ifpdf" | "ifPDFTeX" | "ifpdftex" => true,
             "ifx" | "if" | "ifcat" => {
-                let (one, other) = (self.next(), self.next());
+                let (left, right) = (self.next(), self.next());
                 let meaning = |token: &Option<Token>| match token {
-                    Some(Token::Command(name)) => self.macros.get(name).map(|one| one.body.clone()),
+                    Some(Token::Command(name)) => self.macros.get(name).map(|def| def.body.clone()),
                     _ => None,
                 };
-                one == other
+                left == right
                     || (name == "ifx"
-                        && meaning(&one).is_some()
-                        && meaning(&one) == meaning(&other))
+                        && meaning(&left).is_some()
+                        && meaning(&left) == meaning(&right))
             }
             "ifdefined" => match self.next() {
                 Some(Token::Command(name)) => {
@@ -35,7 +35,7 @@ impl Engine<'_> {
                 while let Some(token) = self.next() {
                     match token {
                         Token::Command(end) if &*end == "endcsname" => break,
-                        Token::Char(one) => name.push(one),
+                        Token::Char(character) => name.push(character),
                         _ => {}
                     }
                     if name.len() > 200 {
@@ -45,23 +45,23 @@ impl Engine<'_> {
                 self.macros.contains_key(name.as_str()) || crate::commands::is_known(&name)
             }
             "ifnum" | "ifdim" => {
-                let mut parts = vec![String::new()];
+                let mut sides = vec![String::new()];
                 let mut relation = ' ';
                 for _ in 0..40 {
                     match self.next_expanded() {
-                        Some(Token::Char(one @ ('<' | '>' | '='))) => {
-                            relation = one;
-                            parts.push(String::new());
+                        Some(Token::Char(sign @ ('<' | '>' | '='))) => {
+                            relation = sign;
+                            sides.push(String::new());
                         }
-                        Some(Token::Char(one)) if one.is_ascii_digit() || "-.".contains(one) => {
-                            if let Some(last) = parts.last_mut() {
-                                last.push(one);
+                        Some(Token::Char(c)) if c.is_ascii_digit() || "-.".contains(c) => {
+                            if let Some(last) = sides.last_mut() {
+                                last.push(c);
                             }
                         }
                         Some(Token::Space)
-                            if parts.len() == 1 || parts.last().is_some_and(String::is_empty) => {}
+                            if sides.len() == 1 || sides.last().is_some_and(String::is_empty) => {}
                         Some(Token::Space) | None => break,
-                        Some(Token::Char(one)) if one.is_ascii_alphabetic() && name == "ifdim" => {}
+                        Some(Token::Char(c)) if c.is_ascii_alphabetic() && name == "ifdim" => {}
                         Some(Token::Command(name)) if &*name == "relax" => break,
                         Some(token) => {
                             self.push_back(token);
@@ -69,12 +69,12 @@ impl Engine<'_> {
                         }
                     }
                 }
-                let number = |at: usize| parts.get(at).and_then(|part| part.parse::<f64>().ok());
+                let number = |at: usize| sides.get(at).and_then(|side| side.parse::<f64>().ok());
                 match (number(0), number(1)) {
-                    (Some(one), Some(other)) => match relation {
-                        '<' => one < other,
-                        '>' => one > other,
-                        _ => (one - other).abs() < f64::EPSILON,
+                    (Some(left), Some(right)) => match relation {
+                        '<' => left < right,
+                        '>' => left > right,
+                        _ => (left - right).abs() < f64::EPSILON,
                     },
                     _ => false,
                 }

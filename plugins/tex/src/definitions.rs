@@ -78,7 +78,7 @@ impl Engine<'_> {
                 while let Some(token) = self.next() {
                     match token {
                         Token::Command(end) if &*end == "endcsname" => break,
-                        Token::Char(one) if name.len() < 200 => name.push(one),
+                        Token::Char(character) if name.len() < 200 => name.push(character),
                         Token::Space => {}
                         _ => break,
                     }

@@ -41,7 +41,7 @@ pub(crate) struct Engine<'f> {
     pub(crate) environments: HashMap<String, (Rc<Macro>, Rc<Macro>)>,
     pub(crate) flags: HashMap<String, bool>,
     pub(crate) steps: u64,
-    pub(crate) given: usize,
+    pub(crate) expanded_tokens: usize,
     pub(crate) exhausted: bool,
     pub(crate) frames: Vec<Frame>,
     pub(crate) sections: Vec<Section>,
@@ -83,7 +83,7 @@ impl<'f> Engine<'f> {
             environments: HashMap::new(),
             flags: HashMap::new(),
             steps: 0,
-            given: 0,
+            expanded_tokens: 0,
             exhausted: false,
             frames: vec![Frame::new("", Open::Body)],
             sections: Vec::new(),
@@ -129,11 +129,11 @@ impl<'f> Engine<'f> {
     }
 
     pub(crate) fn warn(&mut self, code: &str, message: &str) {
-        let place = self.stack.iter().rev().find_map(|input| match input {
+        let location = self.stack.iter().rev().find_map(|input| match input {
             Input::File(source) => Some(source.path.to_string()),
             _ => None,
         });
-        self.document.warn(code, message, place);
+        self.document.warn(code, message, location);
     }
 
     /// The frame that is open.
@@ -429,7 +429,7 @@ impl<'f> Engine<'f> {
                     if display {
                         match self.next() {
                             Some(Token::Dollar) | None => {}
-                            Some(other) => self.push_back(other),
+                            Some(token) => self.push_back(token),
                         }
                     }
                     break;

@@ -139,7 +139,7 @@ impl Engine<'_> {
             }
             label = label.or(match numbers.as_slice() {
                 [] => None,
-                [one] => Some(format!("({one})")),
+                [number] => Some(format!("({number})")),
                 [first, .., last] => Some(format!("({first})–({last})")),
             });
         }

@@ -146,9 +146,9 @@ impl<'f> Engine<'f> {
         let files = self.files;
         for folder in &folders {
             for ending in endings {
-                let wanted = resolve(&format!("{folder}{name}{ending}"));
-                let same = |file: &&File| file.path == wanted;
-                let close = |file: &&File| file.path.eq_ignore_ascii_case(&wanted);
+                let path = resolve(&format!("{folder}{name}{ending}"));
+                let same = |file: &&File| file.path == path;
+                let close = |file: &&File| file.path.eq_ignore_ascii_case(&path);
                 if let Some(found) = files.iter().find(same).or_else(|| files.iter().find(close)) {
                     return Some(found);
                 }
@@ -195,15 +195,15 @@ const MAX_INPUTS: u32 = 2000;
 
 /// A path without `.` and `..`.
 pub(crate) fn resolve(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split(['/', '\\']) {
-        match part {
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in path.split(['/', '\\']) {
+        match segment {
             "" | "." => {}
             ".." => {
-                parts.pop();
+                segments.pop();
             }
-            part => parts.push(part),
+            segment => segments.push(segment),
         }
     }
-    parts.join("/")
+    segments.join("/")
 }

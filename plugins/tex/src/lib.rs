@@ -135,15 +135,15 @@ fn finish(mut engine: Engine<'_>) -> Document {
     }
     title.iter_mut().for_each(&mut resolve);
     links.iter_mut().filter_map(|link| link.text.as_mut()).for_each(&mut resolve);
-    metadata.iter_mut().for_each(|one| resolve(&mut one.value));
+    metadata.iter_mut().for_each(|entry| resolve(&mut entry.value));
     let mut texts: Vec<String> =
-        engine.document.references.iter().map(|one| one.text.clone()).collect();
+        engine.document.references.iter().map(|reference| reference.text.clone()).collect();
     texts.iter_mut().for_each(&mut resolve);
     let mut document = std::mem::take(&mut engine.document);
     for (reference, text) in document.references.iter_mut().zip(texts) {
         reference.text = text;
         // natbib prints no label of author and year in front of a reference.
-        reference.label = reference.label.take().filter(|one| author_year(Some(one)).is_none());
+        reference.label = reference.label.take().filter(|label| author_year(Some(label)).is_none());
     }
     document.links = links;
     document.metadata = metadata;

@@ -44,13 +44,13 @@ impl Engine<'_> {
     /// Counts an expansion; false when there have been too many.
     fn step(&mut self, tokens: usize) -> bool {
         self.steps += 1;
-        self.given += tokens;
-        let goes = self.steps <= MAX_STEPS && self.given <= MAX_TOKENS;
-        if !goes && !std::mem::replace(&mut self.exhausted, true) {
+        self.expanded_tokens += tokens;
+        let is_within_limits = self.steps <= MAX_STEPS && self.expanded_tokens <= MAX_TOKENS;
+        if !is_within_limits && !std::mem::replace(&mut self.exhausted, true) {
             let message = "the macros expand to more than is read: further ones are left out";
             self.warn("expansion_limit", message);
         }
-        goes
+        is_within_limits
     }
 
     /// Pushes the body of a macro, with its arguments, onto the input.
@@ -129,8 +129,8 @@ impl Engine<'_> {
         self.skip_spaces();
         match self.next() {
             Some(Token::Char('*')) => true,
-            Some(other) => {
-                self.push_back(other);
+            Some(token) => {
+                self.push_back(token);
                 false
             }
             None => false,

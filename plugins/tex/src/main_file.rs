@@ -19,11 +19,11 @@ fn is_source(file: &File) -> bool {
     (named || bare) && !file.bytes.contains(&0)
 }
 
-fn holds(file: &File, wanted: &str) -> bool {
+fn holds(file: &File, needle: &str) -> bool {
     let text = String::from_utf8_lossy(&file.bytes);
     text.lines().any(|line| {
         let line = line.trim_start();
-        !line.starts_with('%') && line.contains(wanted)
+        !line.starts_with('%') && line.contains(needle)
     })
 }
 

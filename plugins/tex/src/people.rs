@@ -40,7 +40,7 @@ impl People {
                     if let (Some(mail), true, Some((person, _))) =
                         (mail, alone, self.people.last_mut())
                     {
-                        let mail = mail.trim_matches(|one: char| "{}()<>".contains(one));
+                        let mail = mail.trim_matches(|c: char| "{}()<>".contains(c));
                         person.email = Some(mail.to_owned()).filter(|mail| !mail.is_empty());
                     }
                     continue;
@@ -113,7 +113,7 @@ fn names(line: &str) -> Vec<String> {
     for part in line.split([',', '，']) {
         let part = part.trim().trim_start_matches("and ").trim();
         let part = part
-            .trim_matches(|one: char| "*†‡§¶∗,.0123456789⁰¹²³⁴⁵⁶⁷⁸⁹".contains(one) && one != '.')
+            .trim_matches(|c: char| "*†‡§¶∗,.0123456789⁰¹²³⁴⁵⁶⁷⁸⁹".contains(c) && c != '.')
             .trim();
         if TITLES.contains(&part.to_lowercase().as_str()) {
             continue;
@@ -137,14 +137,14 @@ mod tests {
             &[],
         );
         let people = people.into_people();
-        let names: Vec<_> = people.iter().filter_map(|one| one.literal.as_deref()).collect();
+        let names: Vec<_> = people.iter().filter_map(|person| person.literal.as_deref()).collect();
         assert_eq!(names, ["A. One", "B. Two", "C. Three", "D. Four Jr."]);
         assert_eq!(people[0].affiliations, ["Somewhere"]);
         assert!(people[3].affiliations.is_empty());
     }
 
     #[test]
-    fn marks_say_whose_affiliation_it_is() {
+    fn marks_link_authors_to_affiliations() {
         let mut people = People::default();
         people.authors("A", &["1".to_owned()]);
         people.authors("B", &["2".to_owned()]);

@@ -164,7 +164,7 @@ impl Engine<'_> {
         let authors = first(&["author"]).or_else(|| first(&["editor"]));
         let authors: Vec<String> = authors.map(|names| bib::names(&names)).unwrap_or_default();
         let year = first(&["year", "date"])
-            .map(|year| year.chars().take_while(|one| *one != '-').collect::<String>());
+            .map(|year| year.chars().take_while(|character| *character != '-').collect::<String>());
         let eprint = first(&["eprint", "arxivid"]);
         let mut reference = Reference {
             id: Some(entry.key.clone()).filter(|key| !key.is_empty()),
@@ -229,6 +229,6 @@ impl Engine<'_> {
     /// The index of each reference, by its key.
     pub(crate) fn index_references(&mut self) {
         let keys = self.document.references.iter().enumerate();
-        self.reference_index = keys.filter_map(|(at, one)| Some((one.id.clone()?, at))).collect();
+        self.reference_index = keys.filter_map(|(i, entry)| Some((entry.id.clone()?, i))).collect();
     }
 }

@@ -117,7 +117,7 @@ impl Engine<'_> {
             "xspace" => {
                 let next = self.next();
                 let joins = match &next {
-                    Some(Token::Char(one)) => ".,'/?;:!~-)]".contains(*one),
+                    Some(Token::Char(character)) => ".,'/?;:!~-)]".contains(*character),
                     Some(Token::Command(name)) => {
                         matches!(&**name, "/" | " " | "," | "-" | "xspace")
                     }
@@ -185,8 +185,8 @@ impl Engine<'_> {
             match &token {
                 Token::Space if letters == 0 => {}
                 Token::Char('=' | '-' | '+' | '.') if letters == 0 => {}
-                Token::Char(one) if one.is_ascii_digit() && letters == 0 => digits = true,
-                Token::Char(one) if one.is_ascii_lowercase() && digits && letters < 2 => {
+                Token::Char(digit) if digit.is_ascii_digit() && letters == 0 => digits = true,
+                Token::Char(letter) if letter.is_ascii_lowercase() && digits && letters < 2 => {
                     letters += 1
                 }
                 Token::Command(name)
@@ -208,10 +208,10 @@ impl Engine<'_> {
     fn stretch(&mut self) {
         for word in ["plus", "minus"] {
             let mut taken = Vec::new();
-            for wanted in word.chars() {
+            for expected in word.chars() {
                 match self.next() {
                     Some(token) => {
-                        let same = token == Token::Char(wanted);
+                        let same = token == Token::Char(expected);
                         taken.push(token);
                         if !same {
                             break;
@@ -229,14 +229,14 @@ impl Engine<'_> {
             for _ in 0..20 {
                 match self.next() {
                     Some(Token::Space) if letters == 0 => {}
-                    Some(Token::Char(one))
-                        if letters == 0 && (one.is_ascii_digit() || ".-".contains(one)) => {}
-                    Some(Token::Char(one)) if letters < 5 && one.is_ascii_lowercase() => {
+                    Some(Token::Char(digit))
+                        if letters == 0 && (digit.is_ascii_digit() || ".-".contains(digit)) => {}
+                    Some(Token::Char(letter)) if letters < 5 && letter.is_ascii_lowercase() => {
                         letters += 1
                     }
                     Some(Token::Space) => break,
-                    Some(other) => {
-                        self.push_back(other);
+                    Some(token) => {
+                        self.push_back(token);
                         break;
                     }
                     None => return,
@@ -329,8 +329,8 @@ impl Engine<'_> {
         self.argument();
         while let Some(token) = self.next() {
             match token {
-                Token::Char(one) if !one.is_whitespace() => {}
-                other => return self.push_back(other),
+                Token::Char(character) if !character.is_whitespace() => {}
+                token => return self.push_back(token),
             }
         }
     }
@@ -349,23 +349,23 @@ impl Engine<'_> {
                 let mut file = String::new();
                 while let Some(token) = self.next() {
                     match token {
-                        Token::Char(one) if file.len() < 300 => file.push(one),
+                        Token::Char(character) if file.len() < 300 => file.push(character),
                         _ => break,
                     }
                 }
                 file
             }
         };
-        let wanted = format!("{folder}{file}");
-        match self.find(&wanted, &[".tex", "", ".ltx", ".TEX"]) {
+        let path = format!("{folder}{file}");
+        match self.find(&path, &[".tex", "", ".ltx", ".TEX"]) {
             Some(found) => {
                 let code = [
                     ".tex", ".ltx", ".bbl", ".txt", ".sty", ".cls", ".def", ".clo", ".tikz",
                     ".TEX", ".toc", ".aux",
                 ];
-                let other = !code.iter().any(|ending| found.path.ends_with(ending))
+                let unknown = !code.iter().any(|ending| found.path.ends_with(ending))
                     && found.path.contains('.');
-                if other && found.bytes.contains(&0) {
+                if unknown && found.bytes.contains(&0) {
                     return;
                 }
                 if found.path.ends_with(".tikz")
@@ -383,7 +383,7 @@ impl Engine<'_> {
                 self.input(found, style);
             }
             None if self.speaks() && !matches!(name, "InputIfFileExists" | "@input") => {
-                let message = format!("the file {wanted} is not in the e-print");
+                let message = format!("the file {path} is not in the e-print");
                 self.warn("missing_input", &message);
             }
             None => {}

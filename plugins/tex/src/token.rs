@@ -121,8 +121,8 @@ impl Source {
     fn command(&mut self) -> Token {
         self.at += 1;
         let rest = self.rest();
-        let letter = |one: char| one.is_ascii_alphabetic() || (self.at_letter && one == '@');
-        let end = rest.find(|one| !letter(one)).unwrap_or(rest.len());
+        let letter = |c: char| c.is_ascii_alphabetic() || (self.at_letter && c == '@');
+        let end = rest.find(|c| !letter(c)).unwrap_or(rest.len());
         if end == 0 {
             let Some(sign) = rest.chars().next() else { return Token::Char('\\') };
             self.at += sign.len_utf8();
@@ -156,9 +156,9 @@ impl Source {
 
     /// The next raw character.
     pub(crate) fn raw_char(&mut self) -> Option<char> {
-        let one = self.rest().chars().next()?;
-        self.at += one.len_utf8();
-        Some(one)
+        let character = self.rest().chars().next()?;
+        self.at += character.len_utf8();
+        Some(character)
     }
 
     /// Ends the file here.
@@ -177,11 +177,11 @@ pub(crate) fn written(tokens: &[Token]) -> String {
                 out.push_str(name);
                 let word = name.ends_with(|last: char| last.is_ascii_alphabetic());
                 let next = tokens.get(at + 1);
-                if word && matches!(next, Some(Token::Char(one)) if one.is_ascii_alphabetic()) {
+                if word && matches!(next, Some(Token::Char(c)) if c.is_ascii_alphabetic()) {
                     out.push(' ');
                 }
             }
-            Token::Char(one) => out.push(*one),
+            Token::Char(c) => out.push(*c),
             Token::Open => out.push('{'),
             Token::Close => out.push('}'),
             Token::Dollar => out.push('$'),
