@@ -336,12 +336,12 @@ fn definitions(reader: &mut Reader<'_, '_>, node: Node, out: &mut Vec<Block>, de
         }
         let terms: Vec<Node> = tree
             .elements(child)
-            .filter(|&one| matches!(tree.name(one), "term" | "label"))
+            .filter(|&node| matches!(tree.name(node), "term" | "label"))
             .collect();
         let terms: Vec<String> = terms.into_iter().filter_map(|term| reader.line(term)).collect();
         let mut blocks = Vec::new();
-        for one in tree.elements(child).filter(|&one| !matches!(tree.name(one), "term" | "label")) {
-            blocks.append(&mut content(reader, one, &[], depth));
+        for def in tree.elements(child).filter(|&def| !matches!(tree.name(def), "term" | "label")) {
+            blocks.append(&mut content(reader, def, &[], depth));
         }
         let label = Some(terms.join(" ")).filter(|label| !label.is_empty());
         let text = first_text(&mut blocks);
@@ -361,9 +361,9 @@ fn captioned(reader: &mut Reader<'_, '_>, node: Node, block: &mut Block) {
     let tree = reader.tree;
     block.label = tree.child(node, "label").and_then(|label| reader.line(label));
     let captions: Vec<Node> =
-        tree.elements(node).filter(|&one| tree.name(one) == "caption").collect();
+        tree.elements(node).filter(|&node| tree.name(node) == "caption").collect();
     let texts: Vec<String> =
-        captions.into_iter().filter_map(|one| inline::of(reader, one)).collect();
+        captions.into_iter().filter_map(|caption| inline::of(reader, caption)).collect();
     block.caption = Some(texts.join("\n")).filter(|caption| !caption.is_empty());
 }
 
@@ -504,7 +504,7 @@ fn quote(reader: &mut Reader<'_, '_>, node: Node, name: &str, out: &mut Vec<Bloc
         &["label", "caption", "object-id"]
     };
     block.blocks = content(reader, node, except, depth);
-    for id in tree.elements(node).filter(|&one| tree.name(one) == "object-id") {
+    for id in tree.elements(node).filter(|&id| tree.name(id) == "object-id") {
         reader.state_rest(id);
     }
     if block.label.is_none() && block.caption.is_none() && block.blocks.len() == 1 {
@@ -532,7 +532,7 @@ fn tei_figure(reader: &mut Reader<'_, '_>, node: Node, out: &mut Vec<Block>, dep
     let mut block = Block::empty(if is_table { Kind::Table } else { Kind::Figure });
     let head = reader.child_line(node, "head");
     let label = reader.child_line(node, "label");
-    let description = tree.child(node, "figDesc").and_then(|one| inline::of(reader, one));
+    let description = tree.child(node, "figDesc").and_then(|node| inline::of(reader, node));
     // GROBID repeats the number alone in <label>.
     let repeats = head
         .as_ref()

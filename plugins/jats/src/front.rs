@@ -141,7 +141,7 @@ pub(crate) fn meta(reader: &mut Reader<'_, '_>, node: Node, own: bool) -> Option
         reader.state("pages", None, Some(value), from);
     }
     // Keeps affiliations that no contributor names.
-    for aff in tree.descendants(node).filter(|&one| tree.name(one) == "aff") {
+    for aff in tree.descendants(node).filter(|&aff| tree.name(aff) == "aff") {
         let text = people::affiliation(reader, aff);
         let named = reader
             .document
@@ -284,7 +284,7 @@ fn permission(reader: &mut Reader<'_, '_>, node: Node) {
     let linked = tree.find(node, "ext-link").and_then(|link| reader.attribute(link, "href"));
     let url = reader
         .attribute(node, "href")
-        .or_else(|| reference.and_then(|one| reader.line(one)))
+        .or_else(|| reference.and_then(|reference| reader.line(reference)))
         .or(linked);
     reader.state("licence_url", kind.clone(), url, node);
     let text = inline::without(reader, node, &["license_ref"]).map(|text| text.replace('\n', " "));

@@ -219,9 +219,9 @@ impl Inline {
         }
         let chosen = tree.elements(node).find(|&child| !tree.is_blank(child));
         for child in tree.elements(node) {
-            // For other alternatives, their links.
-            let mut other = Self::default();
-            let target = if Some(child) == chosen { &mut *self } else { &mut other };
+            // Other alternatives contribute only their links.
+            let mut discarded = Self::default();
+            let target = if Some(child) == chosen { &mut *self } else { &mut discarded };
             target.push(reader, child);
         }
         Open::Skip
@@ -279,16 +279,16 @@ impl Formula {
         let itself = |name: &str| (tree.name(node) == name).then_some(node);
         let find = |name: &str| itself(name).or_else(|| tree.find(node, name));
         let is_tex = |encoding: Option<std::borrow::Cow<'_, str>>| {
-            encoding.is_some_and(|one| one.to_ascii_lowercase().contains("tex"))
+            encoding.is_some_and(|encoding| encoding.to_ascii_lowercase().contains("tex"))
         };
         let tex = find("tex-math")
             .or_else(|| {
                 let mut inner = tree.descendants(node);
-                inner.find(|&one| {
-                    tree.name(one) == "annotation" && is_tex(tree.attribute(one, "encoding"))
+                inner.find(|&node| {
+                    tree.name(node) == "annotation" && is_tex(tree.attribute(node, "encoding"))
                 })
             })
-            .or_else(|| itself("formula").filter(|&one| is_tex(tree.attribute(one, "notation"))));
+            .or_else(|| itself("formula").filter(|&node| is_tex(tree.attribute(node, "notation"))));
         let tex = tex.map(|tex| bare_tex(&tree.verbatim(tex))).filter(|tex| !tex.is_empty());
         let label = tree.child(node, "label").and_then(|label| tree.text(label));
         let text = match find("math") {

@@ -26,7 +26,7 @@ pub(crate) fn affiliation(reader: &mut Reader<'_, '_>, node: Node) -> Option<Str
 pub(crate) fn affiliations(reader: &mut Reader<'_, '_>, node: Node) -> Affiliations {
     let tree = reader.tree;
     let mut found = Affiliations::new();
-    for inner in tree.descendants(node).filter(|&one| tree.name(one) == "aff") {
+    for inner in tree.descendants(node).filter(|&inner| tree.name(inner) == "aff") {
         let (id, text) = (reader.attribute(inner, "id"), affiliation(reader, inner));
         if let (Some(id), Some(text)) = (id, text) {
             found.insert(id, text);
@@ -81,18 +81,18 @@ pub(crate) fn name_in_reference(reader: &mut Reader<'_, '_>, node: Node) -> Opti
 pub(crate) fn group(reader: &mut Reader<'_, '_>, group: Node, known: &Affiliations, own: bool) {
     let tree = reader.tree;
     let contributors: Vec<Node> =
-        tree.elements(group).filter(|&one| tree.name(one) == "contrib").collect();
-    let linked = contributors.iter().any(|&one| {
-        let mut inner = tree.descendants(one);
-        inner.any(|one| {
-            tree.name(one) == "aff" || tree.attribute(one, "ref-type").as_deref() == Some("aff")
+        tree.elements(group).filter(|&node| tree.name(node) == "contrib").collect();
+    let linked = contributors.iter().any(|&contributor| {
+        let mut inner = tree.descendants(contributor);
+        inner.any(|node| {
+            tree.name(node) == "aff" || tree.attribute(node, "ref-type").as_deref() == Some("aff")
         })
     });
     // An affiliation of the whole group applies to all members, unless some name theirs.
     let mut shared = Vec::new();
     if !linked {
         let nodes: Vec<Node> =
-            tree.elements(group).filter(|&one| tree.name(one) == "aff").collect();
+            tree.elements(group).filter(|&node| tree.name(node) == "aff").collect();
         shared.extend(nodes.into_iter().filter_map(|node| affiliation(reader, node)));
     }
     for node in contributors {
@@ -136,10 +136,10 @@ fn contributor(reader: &mut Reader<'_, '_>, node: Node, known: &Affiliations) ->
                 if let Some(first) = first.filter(|_| person.name().is_empty()) {
                     names(reader, first, &mut person);
                 }
-                for other in tree.elements(child).skip(1) {
+                for variant in tree.elements(child).skip(1) {
                     let mut form = Person::default();
-                    names(reader, other, &mut form);
-                    reader.state("name_form", Some(person.name()), Some(form.name()), other);
+                    names(reader, variant, &mut form);
+                    reader.state("name_form", Some(person.name()), Some(form.name()), variant);
                 }
             }
             "collab" => {
@@ -191,12 +191,12 @@ fn contributor(reader: &mut Reader<'_, '_>, node: Node, known: &Affiliations) ->
 /// Adds the members of a group to the metadata: they are not individual authors of the document.
 fn members(reader: &mut Reader<'_, '_>, collab: Node, name: Option<&String>) {
     let tree = reader.tree;
-    for node in tree.descendants(collab).filter(|&one| tree.name(one) == "contrib") {
+    for node in tree.descendants(collab).filter(|&node| tree.name(node) == "contrib") {
         let mut member = Person::default();
         if let Some(holder) = tree.child(node, "name").or_else(|| tree.child(node, "string-name")) {
             names(reader, holder, &mut member);
         }
-        for aff in tree.elements(node).filter(|&one| tree.name(one) == "aff") {
+        for aff in tree.elements(node).filter(|&aff| tree.name(aff) == "aff") {
             member.affiliations.extend(affiliation(reader, aff));
         }
         let mut value = vec![member.name()];
@@ -236,9 +236,9 @@ pub(crate) fn tei_author(reader: &mut Reader<'_, '_>, node: Node) -> Option<Pers
                 }
             }
             "affiliation" => {
-                let raw = tree.elements(child).find(|&one| {
-                    tree.name(one) == "note"
-                        && tree.attribute(one, "type").as_deref() == Some("raw_affiliation")
+                let raw = tree.elements(child).find(|&note| {
+                    tree.name(note) == "note"
+                        && tree.attribute(note, "type").as_deref() == Some("raw_affiliation")
                 });
                 let text = match raw {
                     Some(raw) => reader.line(raw),

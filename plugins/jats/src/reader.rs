@@ -23,8 +23,8 @@ impl<'t, 'd> Reader<'t, 'd> {
 
     /// Adds a warning about a node.
     pub(crate) fn warn(&mut self, node: Node, code: &str, message: &str) {
-        let place = format!("byte {} in {}", self.tree.offset(node), self.tree.path(node));
-        self.document.warn(code, message, Some(place));
+        let location = format!("byte {} in {}", self.tree.offset(node), self.tree.path(node));
+        self.document.warn(code, message, Some(location));
     }
 
     /// An attribute as text.
@@ -104,11 +104,11 @@ impl<'t, 'd> Reader<'t, 'd> {
 
     /// Adds a section, unless it is empty.
     pub(crate) fn add(&mut self, section: Section) {
-        let says = section.heading.is_some()
+        let has_content = section.heading.is_some()
             || section.label.is_some()
             || !section.blocks.is_empty()
             || section.kind.as_deref() == Some("references");
-        if says {
+        if has_content {
             self.document.sections.push(section);
         }
     }

@@ -46,7 +46,7 @@ pub(crate) fn of_ref(reader: &mut Reader<'_, '_>, node: Node) -> Vec<Reference> 
         let text = reader.line(node).unwrap_or_default();
         found.push(Reference { id, text, ..Reference::default() });
     }
-    found.retain(|one| !one.text.is_empty());
+    found.retain(|reference| !reference.text.is_empty());
     found
 }
 
@@ -148,7 +148,7 @@ fn fields(reader: &mut Reader<'_, '_>, node: Node, reference: &mut Reference) {
         match tree.name(inner) {
             "name" | "string-name" | "collab" => {
                 let group = tree.parent(inner);
-                let role = group.and_then(|one| reader.attribute(one, "person-group-type"));
+                let role = group.and_then(|group| reader.attribute(group, "person-group-type"));
                 if role.is_none_or(|role| !role.contains("editor") && !role.contains("translator"))
                 {
                     reference.authors.extend(people::name_in_reference(reader, inner));
@@ -250,7 +250,7 @@ pub(crate) fn of_bibl(reader: &mut Reader<'_, '_>, node: Node) -> Option<Referen
             "date" => {
                 let when = reader.attribute(inner, "when");
                 let value = when.or_else(|| reader.line(inner));
-                let year = value.map(|value| value.chars().take_while(|&one| one != '-').collect());
+                let year = value.map(|value| value.chars().take_while(|&c| c != '-').collect());
                 reference.year = reference.year.take().or(year);
             }
             "biblScope" => {

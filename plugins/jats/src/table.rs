@@ -76,7 +76,7 @@ fn spanned(reader: &Reader<'_, '_>, cell: Node, down: bool) -> u64 {
     }
     let column = |name: &str| -> Option<u64> {
         let name = reader.tree.attribute(cell, name)?;
-        name.trim_start_matches(|one: char| !one.is_ascii_digit()).parse().ok()
+        name.trim_start_matches(|character: char| !character.is_ascii_digit()).parse().ok()
     };
     let named = || Some(column("nameend")?.checked_sub(column("namest")?)? + 1);
     let columns = number("colspan").or_else(|| number("cols")).or_else(named);

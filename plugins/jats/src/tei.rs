@@ -71,7 +71,7 @@ fn header(reader: &mut Reader<'_, '_>, node: Node, own: bool) {
             }
             "profileDesc" => profile(reader, child),
             _ => {
-                for inner in tree.descendants(child).filter(|&one| tree.name(one) == "application")
+                for inner in tree.descendants(child).filter(|&app| tree.name(app) == "application")
                 {
                     let name = reader.first_attribute(inner, &["ident"]);
                     let version = reader.attribute(inner, "version");
@@ -115,7 +115,7 @@ fn publication(reader: &mut Reader<'_, '_>, node: Node) {
             "availability" => {
                 let kind = reader.attribute(child, "status");
                 let licence = tree.find(child, "licence");
-                let url = licence.and_then(|one| reader.attribute(one, "target"));
+                let url = licence.and_then(|licence| reader.attribute(licence, "target"));
                 reader.state("licence_url", kind.clone(), url, child);
                 let value = reader.line(child);
                 reader.state("licence", kind, value, child);
@@ -155,12 +155,11 @@ fn source(reader: &mut Reader<'_, '_>, node: Node, own: bool) {
                 "author" if reader.document.authors.is_empty() || in_part => {
                     let person = people::tei_author(reader, inner);
                     // The title statement may already have named them.
-                    let known =
-                        |one: &_| {
-                            reader.document.authors.iter().all(|author| {
-                                author.name() != carrel_pdk::document::Person::name(one)
-                            })
-                        };
+                    let known = |person: &_| {
+                        reader.document.authors.iter().all(|author| {
+                            author.name() != carrel_pdk::document::Person::name(person)
+                        })
+                    };
                     let person = person.filter(known);
                     reader.document.authors.extend(person);
                 }
@@ -169,7 +168,7 @@ fn source(reader: &mut Reader<'_, '_>, node: Node, own: bool) {
                 }
                 "title" if in_part => {
                     let value = inline::of_title(reader, inner)
-                        .filter(|one| Some(one) != reader.document.title.as_ref());
+                        .filter(|title| Some(title) != reader.document.title.as_ref());
                     reader.state("title", reader.attribute(inner, "type"), value, inner);
                 }
                 "title" => {
@@ -259,7 +258,7 @@ fn profile(reader: &mut Reader<'_, '_>, node: Node) {
             }
             "langUsage" => {
                 let language = tree.find(child, "language");
-                let language = language.and_then(|one| reader.attribute(one, "ident"));
+                let language = language.and_then(|language| reader.attribute(language, "ident"));
                 reader.document.language = reader.document.language.take().or(language);
                 reader.state_rest(child);
             }
@@ -291,7 +290,7 @@ fn text_of(reader: &mut Reader<'_, '_>, node: Node, level: u32, kind: Option<Str
     let tree = reader.tree;
     let own = reader.first_attribute(node, &["type", "subtype"]);
     let language =
-        reader.attribute(node, "lang").filter(|one| Some(one) != reader.document.language.as_ref());
+        reader.attribute(node, "lang").filter(|tag| Some(tag) != reader.document.language.as_ref());
     let own = own.or(kind);
     let mut current = Section { level, kind: own.clone(), language, ..Section::default() };
     let mut titled = false;
