@@ -22,7 +22,7 @@ pub(crate) fn work(resource: Resource<'_>) -> Work<'_> {
     let kind = types::csl(&attributes.types);
     let source_type = [&attributes.types.general, &attributes.types.own]
         .into_iter()
-        .find_map(|one| text(one.clone()));
+        .find_map(|name| text(name.clone()));
     let issued = issued(&attributes);
     let holder = attributes.items.0.iter().find(|item| related::is_holder(item)).cloned();
     let holder = holder.unwrap_or_default();
@@ -37,7 +37,7 @@ pub(crate) fn work(resource: Resource<'_>) -> Work<'_> {
     }
     let is_editor = |role: &str| role.eq_ignore_ascii_case("editor");
     let editors = attributes.contributors.0.into_iter();
-    let editors = editors.filter(|one| one.role.0.as_deref().is_some_and(is_editor));
+    let editors = editors.filter(|agent| agent.role.0.as_deref().is_some_and(is_editor));
     let landing_page = doi.as_deref().and_then(|doi| Some(Doi::parse(doi).ok()?.url()));
     let content = attributes.content_urls.0.into_iter();
     let licenses = attributes.rights.0.into_iter();
@@ -51,7 +51,7 @@ pub(crate) fn work(resource: Resource<'_>) -> Work<'_> {
         authors: attributes.creators.0.into_iter().filter_map(agents::agent).collect(),
         editors: editors.filter_map(agents::agent).collect(),
         container_title: text(container.title)
-            .or_else(|| holder.titles.0.into_iter().find_map(|one| text(one.title))),
+            .or_else(|| holder.titles.0.into_iter().find_map(|title| text(title.title))),
         publisher: text(attributes.publisher.name),
         issued,
         volume: text(container.volume).or_else(|| text(holder.volume)),
@@ -64,7 +64,7 @@ pub(crate) fn work(resource: Resource<'_>) -> Work<'_> {
             .filter_map(|url| Some(Link { url: address(url.0?)?, ..Link::default() }))
             .collect(),
         licenses: licenses
-            .filter_map(|one| Some(Licence { url: address(one.url.0?)?, ..Licence::default() }))
+            .filter_map(|entry| Some(Licence { url: address(entry.url.0?)?, ..Licence::default() }))
             .collect(),
         funding: funding(attributes.funding.0),
         references,
@@ -80,18 +80,18 @@ pub(crate) fn work(resource: Resource<'_>) -> Work<'_> {
 fn ids<'d>(attributes: &Attributes<'d>) -> Ids<'d> {
     let mut ids = Ids { doi: attributes.doi.0.clone(), ..Ids::default() };
     ids.arxiv = ids.doi.as_deref().and_then(arxiv_of);
-    let own = attributes.identifiers.0.iter().map(|one| (&one.kind, &one.id));
-    let others = attributes.alternates.0.iter().map(|one| (&one.kind, &one.id));
+    let own = attributes.identifiers.0.iter().map(|id| (&id.kind, &id.id));
+    let alternates = attributes.alternates.0.iter().map(|id| (&id.kind, &id.id));
     let container = &attributes.container;
-    let held = [(&container.id_type, &container.id)];
-    let parts = attributes.related.0.iter().filter(|one| {
-        let kind = one.kind.0.as_deref().unwrap_or_default();
+    let container_id = [(&container.id_type, &container.id)];
+    let parents = attributes.related.0.iter().filter(|related| {
+        let kind = related.kind.0.as_deref().unwrap_or_default();
         ["ispartof", "ispublishedin"].contains(&kind.to_ascii_lowercase().as_str())
     });
-    let parts = parts.map(|one| (&one.id_type, &one.id));
+    let parents = parents.map(|related| (&related.id_type, &related.id));
     let items = attributes.items.0.iter().filter(|item| related::is_holder(item));
     let items = items.map(|item| (&item.id.kind, &item.id.id));
-    for (kind, id) in own.chain(others) {
+    for (kind, id) in own.chain(alternates) {
         let (kind, Some(id)) = (kind.0.as_deref().unwrap_or_default(), id.0.as_deref()) else {
             continue;
         };
@@ -109,7 +109,7 @@ fn ids<'d>(attributes: &Attributes<'d>) -> Ids<'d> {
             _ => {}
         }
     }
-    for (kind, id) in held.into_iter().chain(parts).chain(items) {
+    for (kind, id) in container_id.into_iter().chain(parents).chain(items) {
         let (kind, Some(id)) = (kind.0.as_deref().unwrap_or_default(), id.0.as_deref()) else {
             continue;
         };
@@ -134,9 +134,9 @@ fn titles(titles: Vec<Title<'_>>) -> (Option<Text<'_>>, Option<Text<'_>>) {
         |title: &Title<'_>| title.kind.0.as_deref().unwrap_or_default().trim().to_ascii_lowercase();
     let (subtitles, titles): (Vec<_>, Vec<_>) =
         titles.into_iter().partition(|title| kind(title) == "subtitle");
-    let (plain, others): (Vec<_>, Vec<_>) =
+    let (plain, typed): (Vec<_>, Vec<_>) =
         titles.into_iter().partition(|title| kind(title).is_empty());
-    let title = plain.into_iter().chain(others).find_map(|title| text(title.title));
+    let title = plain.into_iter().chain(typed).find_map(|title| text(title.title));
     (title, subtitles.into_iter().find_map(|title| text(title.title)))
 }
 
@@ -145,8 +145,8 @@ fn summary(descriptions: Vec<Description<'_>>) -> Option<Text<'_>> {
     let is_abstract = |kind: &str| kind.trim().eq_ignore_ascii_case("abstract");
     let abstracts = descriptions.into_iter();
     abstracts
-        .filter(|one| one.kind.0.as_deref().is_some_and(is_abstract))
-        .find_map(|one| text(one.text))
+        .filter(|description| description.kind.0.as_deref().is_some_and(is_abstract))
+        .find_map(|description| text(description.text))
 }
 
 /// The date of type `Issued`, else the year of publication. For a range, its start.
@@ -177,10 +177,10 @@ fn pages<'d>(first: lenient::Text<'d>, last: lenient::Text<'d>) -> Option<Text<'
 fn funding(funding: Vec<Funding<'_>>) -> Vec<Funder<'_>> {
     const MOST_COMPARED: usize = 256;
     let mut funders: Vec<Funder<'_>> = Vec::new();
-    for one in funding {
-        let doi = one.id.0.and_then(plain).and_then(fields::doi);
-        let Some(name) = text(one.name).or_else(|| doi.clone()) else { continue };
-        let award = text(one.award);
+    for entry in funding {
+        let doi = entry.id.0.and_then(plain).and_then(fields::doi);
+        let Some(name) = text(entry.name).or_else(|| doi.clone()) else { continue };
+        let award = text(entry.award);
         let mut known = funders.iter_mut().take(MOST_COMPARED);
         match known.find(|funder| funder.name == name && funder.doi == doi) {
             Some(funder) => funder.awards.extend(award),

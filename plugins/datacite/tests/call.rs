@@ -21,7 +21,7 @@ fn urls<F: Fn(&Request) -> Outcome>(host: &FakeHost<F>) -> Vec<String> {
     host.requests().iter().map(|request| percent::decode(&request.url).into_owned()).collect()
 }
 
-fn one(doi: &str) -> Value {
+fn resource(doi: &str) -> Value {
     json!({"id": doi, "type": "dois", "attributes": {"doi": doi, "titles": [{"title": "A"}]}})
 }
 
@@ -29,7 +29,7 @@ fn one(doi: &str) -> Value {
 fn each_doi_is_a_request_and_only_a_404_means_that_there_is_none() {
     let host = FakeHost::new(|request: &Request| match percent::decode(&request.url) {
         url if url.contains("10.5555/a/b") => {
-            answer(200, json!({"data": one("10.5555/a/b")}).to_string())
+            answer(200, json!({"data": resource("10.5555/a/b")}).to_string())
         }
         url if url.contains("10.5555/none") => {
             answer(404, r#"{"errors": [{"status": "404", "title": "x"}]}"#)
@@ -42,7 +42,7 @@ fn each_doi_is_a_request_and_only_a_404_means_that_there_is_none() {
     assert_eq!(answer["works"][0]["work"]["ids"]["doi"], "10.5555/a/b");
     assert_eq!(answer["not_found"], json!([{"type": "doi", "id": "10.5555/none"}]));
     let codes: Vec<&Value> =
-        answer["failed"].as_array().unwrap().iter().map(|one| &one["code"]).collect();
+        answer["failed"].as_array().unwrap().iter().map(|failure| &failure["code"]).collect();
     assert_eq!(codes, ["invalid_arguments", "upstream_unavailable"]);
     assert_eq!(
         urls(&host)[0],
@@ -51,12 +51,12 @@ fn each_doi_is_a_request_and_only_a_404_means_that_there_is_none() {
 }
 
 #[test]
-fn a_search_goes_by_pages() {
+fn a_search_is_paged() {
     let host = FakeHost::new(|_: &Request| {
-        answer(200, json!({"data": [one("10.5555/a")], "meta": {"total": 30}}).to_string())
+        answer(200, json!({"data": [resource("10.5555/a")], "meta": {"total": 30}}).to_string())
     });
-    let asked = json!({"query": "desks (lamps)", "limit": 10, "year_from": 2020});
-    let found = call("role:search", &asked, &host).unwrap();
+    let arguments = json!({"query": "desks (lamps)", "limit": 10, "year_from": 2020});
+    let found = call("role:search", &arguments, &host).unwrap();
     assert_eq!((&found["total"], &found["next_cursor"]), (&json!(30), &json!("2-10")));
     let last = json!({"query": "desks", "limit": 50, "cursor": "3-10"});
     assert_eq!(call("role:search", &last, &host).unwrap().get("next_cursor"), None);
@@ -69,9 +69,12 @@ fn a_search_goes_by_pages() {
              &affiliation=true&publisher=true&disable-facets=true",
         ]
     );
-    for asked in
+    for arguments in
         [json!({"query": "*", "limit": 1}), json!({"query": "a", "limit": 1, "cursor": "0-1"})]
     {
-        assert_eq!(call("role:search", &asked, &host).unwrap_err().code, Code::InvalidArguments);
+        assert_eq!(
+            call("role:search", &arguments, &host).unwrap_err().code,
+            Code::InvalidArguments
+        );
     }
 }

@@ -35,18 +35,18 @@ pub(crate) fn work(article: Article<'_>) -> Work<'_> {
     let issued = issued(&bibjson);
     let journal = bibjson.journal;
     let mut ids = Ids::default();
-    for one in bibjson.identifiers.0 {
-        let kind = one.kind.0.as_deref().unwrap_or_default().trim().to_ascii_lowercase();
+    for identifier in bibjson.identifiers.0 {
+        let kind = identifier.kind.0.as_deref().unwrap_or_default().trim().to_ascii_lowercase();
         match kind.as_str() {
-            "doi" if ids.doi.is_none() => ids.doi = one.id.0.and_then(doi),
+            "doi" if ids.doi.is_none() => ids.doi = identifier.id.0.and_then(doi),
             "issn" | "pissn" | "eissn" => {
-                push_new(&mut ids.issn, one.id.0.as_deref().and_then(issn))
+                push_new(&mut ids.issn, identifier.id.0.as_deref().and_then(issn))
             }
             _ => {}
         }
     }
-    for one in journal.issns.0 {
-        push_new(&mut ids.issn, one.0.as_deref().and_then(issn));
+    for raw in journal.issns.0 {
+        push_new(&mut ids.issn, raw.0.as_deref().and_then(issn));
     }
     let mut subjects = Vec::new();
     let terms = bibjson.subjects.0.into_iter().map(|subject| subject.term);
@@ -55,17 +55,17 @@ pub(crate) fn work(article: Article<'_>) -> Work<'_> {
     }
     // With several licences, it is uncertain which one is the article's.
     let mut licenses: Vec<Text<'_>> = Vec::new();
-    for one in journal.licenses.0 {
-        push_new(&mut licenses, text(one.kind).or_else(|| text(one.title)));
+    for license in journal.licenses.0 {
+        push_new(&mut licenses, text(license.kind).or_else(|| text(license.title)));
     }
     let license = if licenses.len() == 1 { licenses.pop() } else { None };
     let (open_copies, links) = forms(bibjson.links.0, license.as_ref());
     let mut languages: Vec<Text<'_>> = Vec::new();
-    for one in journal.languages.0 {
-        push_new(&mut languages, one.0.and_then(plain));
+    for code in journal.languages.0 {
+        push_new(&mut languages, code.0.and_then(plain));
     }
     // The journal's languages: with several, it is uncertain which one is the article's.
-    let tongue = if languages.len() == 1 { languages.pop() } else { None };
+    let language_code = if languages.len() == 1 { languages.pop() } else { None };
     Work {
         ids,
         kind: "article-journal".into(),
@@ -79,7 +79,7 @@ pub(crate) fn work(article: Article<'_>) -> Work<'_> {
         volume: text(journal.volume),
         issue: text(journal.number),
         pages: pages(bibjson.start_page, bibjson.end_page),
-        language: tongue.and_then(|code| language::tag(code.to_lowercase().into())),
+        language: language_code.and_then(|code| language::tag(code.to_lowercase().into())),
         subjects,
         url,
         links,
@@ -155,11 +155,11 @@ fn forms<'d>(
     links: Vec<article::Link<'d>>,
     license: Option<&Text<'d>>,
 ) -> (Vec<OpenCopy<'d>>, Vec<Link<'d>>) {
-    let (mut copies, mut others) = (Vec::new(), Vec::new());
+    let (mut copies, mut other_links) = (Vec::new(), Vec::new());
     for link in links {
         let Some(url) = link.url.0.and_then(address) else { continue };
-        let said = link.content_type.0.as_deref().unwrap_or_default().trim().to_ascii_lowercase();
-        let kind = match said.as_str() {
+        let mime = link.content_type.0.as_deref().unwrap_or_default().trim().to_ascii_lowercase();
+        let kind = match mime.as_str() {
             "pdf" | "application/pdf" => Some("pdf"),
             "html" | "text/html" => Some("html"),
             "xml" | "application/xml" | "text/xml" => Some("xml"),
@@ -186,12 +186,12 @@ fn forms<'d>(
                 "xml" => "application/xml".into(),
                 _ => "text/html".into(),
             });
-            others.push(Link { url, content_type, ..Link::default() });
+            other_links.push(Link { url, content_type, ..Link::default() });
         }
     }
     let rank = |copy: &OpenCopy<'_>| ["pdf", "xml"].iter().position(|kind| copy.kind == *kind);
     copies.sort_by_key(|copy| rank(copy).unwrap_or(2));
-    (copies, others)
+    (copies, other_links)
 }
 
 #[cfg(test)]

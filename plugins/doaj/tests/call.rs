@@ -22,12 +22,12 @@ fn urls<F: Fn(&Request) -> Outcome>(host: &FakeHost<F>) -> Vec<String> {
 }
 
 fn page(total: u64, dois: &[&str]) -> Outcome {
-    let one = |doi: &&str| {
+    let article = |doi: &&str| {
         json!({"id": "a", "bibjson": {"title": "A", "journal": {"title": "J"},
         "identifier": [{"type": "doi", "id": doi}],
         "link": [{"type": "fulltext", "url": "https://journal.example.org/a.pdf"}]}})
     };
-    let results: Vec<Value> = dois.iter().map(one).collect();
+    let results: Vec<Value> = dois.iter().map(article).collect();
     answer(200, json!({"total": total, "results": results}).to_string())
 }
 
@@ -63,11 +63,11 @@ fn a_failed_search_fails_for_each_doi() {
 }
 
 #[test]
-fn a_search_goes_by_pages_up_to_what_can_be_reached() {
+fn a_search_is_paged_up_to_the_last_reachable_page() {
     let host = FakeHost::new(|_: &Request| page(5000, &["10.5555/a"]));
-    let asked = json!({"query": "desks", "limit": 10, "year_from": 2020, "year_to": 2021,
+    let arguments = json!({"query": "desks", "limit": 10, "year_from": 2020, "year_to": 2021,
         "open_access": true});
-    assert_eq!(call("role:search", &asked, &host).unwrap()["next_cursor"], "2-10");
+    assert_eq!(call("role:search", &arguments, &host).unwrap()["next_cursor"], "2-10");
     let last = json!({"query": "desks", "limit": 10, "cursor": "100-10"});
     assert_eq!(call("role:search", &last, &host).unwrap().get("next_cursor"), None);
     assert_eq!(

@@ -53,7 +53,7 @@ struct Root<'d> {
 /// The envelope's content: a resource or a list of them.
 #[derive(Debug, Default)]
 struct Data<'d> {
-    one: Resource<'d>,
+    resource: Resource<'d>,
     list: Option<Vec<Resource<'d>>>,
 }
 
@@ -97,7 +97,7 @@ impl<'d> Object<'d> for Root<'d> {
 
 impl<'d> Object<'d> for Data<'d> {
     fn member<A: MapAccess<'d>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
-        self.one.member(key, map)
+        self.resource.member(key, map)
     }
 
     fn from_list<A: SeqAccess<'d>>(mut list: A) -> Result<Self, A::Error> {
@@ -127,7 +127,7 @@ pub(crate) fn read(document: &str) -> Result<Answer<'_>, Error> {
         return Err(reported(&errors.0));
     }
     let unexpected = |found: &str| Err(document::unexpected(EXPECTED, found, document));
-    let other = |kind: &str| format!("resources of type {}", excerpt(kind));
+    let describe = |kind: &str| format!("resources of type {}", excerpt(kind));
     let Some(data) = root.data else {
         if root.bare.is_doi() && root.bare.attributes.has_content() {
             return Ok(Answer::One(Box::new(root.bare)));
@@ -135,14 +135,14 @@ pub(crate) fn read(document: &str) -> Result<Answer<'_>, Error> {
         return unexpected("an object that has neither data nor a DOI");
     };
     let Some(items) = data.list else {
-        return match data.one.other_kind() {
-            Some(kind) => unexpected(&other(kind)),
-            None if data.one.is_doi() => Ok(Answer::One(Box::new(data.one))),
+        return match data.resource.other_kind() {
+            Some(kind) => unexpected(&describe(kind)),
+            None if data.resource.is_doi() => Ok(Answer::One(Box::new(data.resource))),
             None => unexpected("data without a DOI"),
         };
     };
     if let Some(kind) = items.iter().find_map(Resource::other_kind) {
-        return unexpected(&other(kind));
+        return unexpected(&describe(kind));
     }
     let next_cursor = root.links.next.0.as_deref().and_then(cursor);
     Ok(Answer::Many(Listing { total: root.meta.total.0, next_cursor, items }))
@@ -161,16 +161,16 @@ fn cursor(next: &str) -> Option<String> {
 /// The API's error report. The first status counts.
 fn reported(problems: &[Problem<'_>]) -> Error {
     let status = problems.iter().find_map(|problem| problem.status.0);
-    let said = |text: &Text<'_>| text.0.as_deref().unwrap_or_default().trim().to_owned();
+    let trimmed = |text: &Text<'_>| text.0.as_deref().unwrap_or_default().trim().to_owned();
     let words: Vec<String> = problems
         .iter()
         .take(MOST_PROBLEMS)
         .map(|problem| {
-            let place = said(&problem.source);
-            let words = [said(&problem.title), said(&problem.detail)];
+            let source = trimmed(&problem.source);
+            let words = [trimmed(&problem.title), trimmed(&problem.detail)];
             let words = words.into_iter().filter(|text| !text.is_empty());
             let words = words.collect::<Vec<_>>().join(": ");
-            if place.is_empty() { words } else { format!("{place}: {words}") }
+            if source.is_empty() { words } else { format!("{source}: {words}") }
         })
         .filter(|words| !words.is_empty())
         .collect();

@@ -31,7 +31,7 @@ pub(super) fn agent(agent: resource::Agent<'_>) -> Option<Agent<'_>> {
         return None;
     }
     let affiliations: Vec<Text<'_>> =
-        agent.affiliations.0.into_iter().filter_map(|one| text(one.name)).collect();
+        agent.affiliations.0.into_iter().filter_map(|affiliation| text(affiliation.name)).collect();
     let orcid =
         agent.ids.0.iter().filter(|id| is_orcid(id)).find_map(|id| orcid(id.id.0.as_deref()?));
     Some(Agent { family, given, literal, orcid, affiliations })

@@ -13,11 +13,11 @@ pub(super) fn is_holder(item: &Item<'_>) -> bool {
 /// References are what a work `References` or `Cites`; the rest are relations in DataCite's words.
 pub(super) fn related(related: Vec<Related<'_>>) -> (Vec<Reference<'_>>, Vec<Relation<'_>>) {
     let (mut references, mut relations) = (Vec::new(), Vec::new());
-    for one in related {
-        let (Some(id), Some(kind)) = (one.id.0.and_then(plain), one.kind.0.and_then(plain)) else {
+    for raw in related {
+        let (Some(id), Some(kind)) = (raw.id.0.and_then(plain), raw.kind.0.and_then(plain)) else {
             continue;
         };
-        let id_type = one.id_type.0.and_then(plain).unwrap_or_default().to_ascii_lowercase();
+        let id_type = raw.id_type.0.and_then(plain).unwrap_or_default().to_ascii_lowercase();
         // Some write the DOI as a resolver URL.
         let is_doi = ["doi", "url"].contains(&id_type.as_str());
         let found = if is_doi { doi(id.clone()) } else { None };

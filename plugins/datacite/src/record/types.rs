@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn general_types_decide_and_texts_go_by_the_derived_word() {
+    fn the_general_type_decides_unless_it_is_too_general() {
         for (general, citeproc, word) in [
             ("Dataset", "dataset", "dataset"),
             ("Text", "article-journal", "article-journal"),

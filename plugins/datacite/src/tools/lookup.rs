@@ -19,13 +19,13 @@ pub(crate) const BATCH: u32 = 20;
 /// Only for invalid arguments. The failure of a single identifier is part of the answer.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let mut result = Answer::default();
-    let mut asked: Vec<Id> = Vec::new();
+    let mut requested: Vec<Id> = Vec::new();
     let mut requests: Vec<Request> = Vec::new();
     for id in lookup::ids(arguments)? {
         match Doi::parse(&id.id) {
             Ok(doi) if id.kind == Kind::Doi => {
                 requests.push(request::doi(&doi));
-                asked.push(id);
+                requested.push(id);
             }
             _ => {
                 let message = "expected an identifier of type doi that is one";
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     }
     let outcomes = if requests.is_empty() { Vec::new() } else { host.fetch_all(requests.clone()) };
     let mut responses = Vec::new();
-    for ((id, request), outcome) in asked.into_iter().zip(requests).zip(outcomes) {
+    for ((id, request), outcome) in requested.into_iter().zip(requests).zip(outcomes) {
         match outcome {
             Ok(response) => responses.push((id, request, response)),
             Err(failure) => result.failed.push((id, failure.into())),
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     }
     for (id, request, response) in &responses {
         match answer::read_part(SOURCE, host, request, response, Asked::ForOne, works::doi) {
-            Ok(one) => result.works.push((id.clone(), one.work)),
+            Ok(found) => result.works.push((id.clone(), found.work)),
             Err(error) if error.code == Code::NotFound => result.not_found.push(id.clone()),
             Err(error) => result.failed.push((id.clone(), error)),
         }

@@ -34,7 +34,7 @@ struct Root<'d> {
     next: Text<'d>,
     status: Text<'d>,
     error: Text<'d>,
-    one: Article<'d>,
+    article: Article<'d>,
 }
 
 impl<'d> Object<'d> for Root<'d> {
@@ -45,7 +45,7 @@ impl<'d> Object<'d> for Root<'d> {
             "next" => self.next = map.next_value()?,
             "status" => self.status = map.next_value()?,
             "error" => self.error = map.next_value()?,
-            _ => return self.one.member(key, map),
+            _ => return self.article.member(key, map),
         }
         Ok(true)
     }
@@ -60,14 +60,14 @@ deserialize_object!(Root);
 /// The API's error report; `invalid_document` for text that is not JSON or has no articles.
 pub(crate) fn read(document: &str) -> Result<Listing<'_>, Error> {
     let root: Root<'_> = document::read(SOURCE, EXPECTED, document)?;
-    if root.results.is_none() && root.one.bibjson.is_none() {
-        let said = |text: &Text<'_>| text.0.as_deref().unwrap_or_default().trim().to_owned();
-        let (status, words) = (said(&root.status), said(&root.error));
+    if root.results.is_none() && root.article.bibjson.is_none() {
+        let trimmed = |text: &Text<'_>| text.0.as_deref().unwrap_or_default().trim().to_owned();
+        let (status, words) = (trimmed(&root.status), trimmed(&root.error));
         if !status.is_empty() || !words.is_empty() {
             let code = status.parse().ok().or_else(|| meaning(&status));
             let words = [status.replace('_', " "), words];
             let words: Vec<&str> =
-                words.iter().map(String::as_str).filter(|one| !one.is_empty()).collect();
+                words.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
             return Err(report::report(SOURCE, code, &words.join(": ")));
         }
         let found = "an object that has neither results nor bibjson";
@@ -76,7 +76,7 @@ pub(crate) fn read(document: &str) -> Result<Listing<'_>, Error> {
     let journals = |article: &Article<'_>| article.is_journal();
     let (total, items) = match root.results {
         Some(results) => (root.total.0, results.0),
-        None => (Some(1), vec![root.one]),
+        None => (Some(1), vec![root.article]),
     };
     if items.iter().any(journals) {
         return Err(document::unexpected(EXPECTED, "journals", document));

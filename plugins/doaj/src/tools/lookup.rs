@@ -19,29 +19,29 @@ pub(crate) const BATCH: u32 = 10;
 /// Only for invalid arguments. The failure of a single identifier is part of the answer.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let mut result = Answer::default();
-    let mut asked = Vec::new();
+    let mut requested = Vec::new();
     for id in lookup::ids(arguments)? {
         if id.kind == Kind::Doi && Doi::parse(&id.id).is_ok() {
-            asked.push(id);
+            requested.push(id);
         } else {
             let message = "expected an identifier of type doi that is one";
             result.failed.push((id, Error::new(Code::InvalidArguments, message)));
         }
     }
-    if asked.is_empty() {
+    if requested.is_empty() {
         return Ok(result.to_json());
     }
-    let response = match host.fetch(request::lookup(&asked)) {
+    let response = match host.fetch(request::lookup(&requested)) {
         Ok(response) => response,
         Err(failure) => {
             let error = Error::from(failure);
-            result.failed.extend(asked.into_iter().map(|id| (id, error.clone())));
+            result.failed.extend(requested.into_iter().map(|id| (id, error.clone())));
             return Ok(result.to_json());
         }
     };
     match answer::read(SOURCE, &response, Asked::ForMatches, articles::articles) {
         Ok(page) => {
-            for id in asked {
+            for id in requested {
                 let is_own = |doi: &str| doi.eq_ignore_ascii_case(&id.id);
                 match page.works.iter().find(|work| work.ids.doi.as_deref().is_some_and(is_own)) {
                     Some(work) => result.works.push((id, work.clone())),
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
                 }
             }
         }
-        Err(error) => result.failed.extend(asked.into_iter().map(|id| (id, error.clone()))),
+        Err(error) => result.failed.extend(requested.into_iter().map(|id| (id, error.clone()))),
     }
     Ok(result.to_json())
 }
