@@ -46,7 +46,7 @@ fn identifiers_of_three_kinds_are_one_search() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| one["id"]["id"].as_str().unwrap())
+        .map(|entry| entry["id"]["id"].as_str().unwrap())
         .collect();
     assert_eq!(found, ["10.5555/x", "1", "PMC2"]);
     assert_eq!(answer["not_found"], json!([{"type": "doi", "id": "10.5555/none"}]));
@@ -63,7 +63,7 @@ fn identifiers_of_three_kinds_are_one_search() {
 }
 
 #[test]
-fn a_source_that_fails_is_never_one_that_has_nothing() {
+fn a_failed_request_is_not_an_empty_result() {
     let ids = json!({"ids": [{"type": "doi", "id": "10.5555/x"}]});
     for (outcome, code) in [
         (failure(FailureKind::Timeout { milliseconds: 9 }, "late"), "timeout"),
@@ -83,9 +83,9 @@ fn a_source_that_fails_is_never_one_that_has_nothing() {
 #[test]
 fn a_search_sends_words_and_filters() {
     let host = FakeHost::new(|_: &Request| results(&json!([open_article()])));
-    let asked = json!({"query": "title:(desk AND \"lamp\")", "limit": 5, "year_from": 1999,
+    let arguments = json!({"query": "title:(desk AND \"lamp\")", "limit": 5, "year_from": 1999,
         "year_to": 2001, "open_access": true, "cursor": "Ao=="});
-    let found = call("role:search", &asked, &host).unwrap();
+    let found = call("role:search", &arguments, &host).unwrap();
     assert_eq!((&found["total"], &found["works"][0]["ids"]["pmid"]), (&json!(1), &json!("1")));
     assert_eq!(
         urls(&host),
@@ -101,21 +101,21 @@ fn a_search_sends_words_and_filters() {
 #[test]
 fn the_full_text_of_an_open_article_is_its_xml() {
     let host = FakeHost::new(|_: &Request| results(&json!([open_article()])));
-    let asked = json!({"id": {"type": "pmcid", "id": "PMC2"}});
+    let arguments = json!({"id": {"type": "pmcid", "id": "PMC2"}});
     assert_eq!(
-        call("role:full_text", &asked, &host).unwrap(),
+        call("role:full_text", &arguments, &host).unwrap(),
         json!({"copies": [{"url": format!("{REST}/PMC2/fullTextXML"), "format": "jats",
             "license": "cc by", "landing_url": "https://europepmc.org/article/MED/1"}]})
     );
     let closed = json!([{"id": "1", "source": "MED", "pmcid": "PMC2", "isOpenAccess": "N"}]);
     for items in [closed, json!([])] {
         let host = FakeHost::new(move |_: &Request| results(&items));
-        assert_eq!(call("role:full_text", &asked, &host).unwrap(), json!({"copies": []}));
+        assert_eq!(call("role:full_text", &arguments, &host).unwrap(), json!({"copies": []}));
     }
 }
 
 #[test]
-fn citations_and_references_go_page_by_page() {
+fn citations_and_references_are_paged() {
     let host = FakeHost::new(|request: &Request| {
         let (list, item) = match request.url.contains("/citations?") {
             true => ("citationList", "citation"),
@@ -125,17 +125,17 @@ fn citations_and_references_go_page_by_page() {
         let items = json!([{"id": "7", "source": "MED", "title": "Seven"}]);
         answer(200, json!({"hitCount": 3, list: {item: items}}).to_string())
     });
-    let asked = json!({"id": {"type": "pmid", "id": "1"}, "limit": 2});
-    let found = call("role:citations", &asked, &host).unwrap();
+    let arguments = json!({"id": {"type": "pmid", "id": "1"}, "limit": 2});
+    let found = call("role:citations", &arguments, &host).unwrap();
     assert_eq!((&found["total"], &found["next_cursor"]), (&json!(3), &json!("2-2")));
     assert_eq!(found["links"][0]["work"]["title"], "Seven");
-    let asked = json!({"id": {"type": "doi", "id": "10.5555/x"}, "limit": 9, "cursor": "2-2"});
-    let found = call("role:references", &asked, &host).unwrap();
+    let arguments = json!({"id": {"type": "doi", "id": "10.5555/x"}, "limit": 9, "cursor": "2-2"});
+    let found = call("role:references", &arguments, &host).unwrap();
     assert_eq!(found.get("next_cursor"), None);
     let urls = urls(&host);
     assert_eq!(urls[0], format!("{REST}/MED/1/citations?page=1&pageSize=2&format=json"));
     assert!(urls[1].contains("DOI:\"10.5555/x\""), "{}", urls[1]);
     assert_eq!(urls[2], format!("{REST}/MED/1/references?page=2&pageSize=2&format=json"));
-    let odd = json!({"id": {"type": "pmid", "id": "1"}, "limit": 2, "cursor": "x"});
-    assert_eq!(call("role:citations", &odd, &host).unwrap_err().code, Code::InvalidArguments);
+    let invalid = json!({"id": {"type": "pmid", "id": "1"}, "limit": 2, "cursor": "x"});
+    assert_eq!(call("role:citations", &invalid, &host).unwrap_err().code, Code::InvalidArguments);
 }

@@ -127,12 +127,12 @@ pub(crate) fn read(document: &str, listed: Listed) -> Result<Listing<'_>, Error>
         ("a list of references", answer.references.map(|list| list.items)),
     ];
     let [results, result, citations, references] = lists;
-    let (asked, others) = match listed {
+    let (requested, others) = match listed {
         Listed::Results => (results.1.or(result.1), [citations, references]),
         Listed::Citations => (citations.1, [results, references]),
         Listed::References => (references.1, [results, citations]),
     };
-    if asked.is_none()
+    if requested.is_none()
         && let Some((found, _)) = others.into_iter().find(|(_, list)| list.is_some())
     {
         return Err(document::unexpected(listed.expected(), found, document));
@@ -145,8 +145,8 @@ pub(crate) fn read(document: &str, listed: Listed) -> Result<Listing<'_>, Error>
     if about_databases {
         return Err(document::unexpected(listed.expected(), "links to databases", document));
     }
-    let is_listed = asked.is_some();
-    let items = asked.unwrap_or_default().0;
+    let is_listed = requested.is_some();
+    let items = requested.unwrap_or_default().0;
     match answer.hit_count.0 {
         None if items.is_empty() => {
             if answer.version.0.is_some() && answer.request.is_some() {

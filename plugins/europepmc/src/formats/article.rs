@@ -91,14 +91,14 @@ object! {
 }
 
 object! {
-    /// Where somebody works.
+    /// The affiliations of an author.
     Affiliations {
         "authorAffiliation" => items: List<Affiliation<'d>>,
     }
 }
 
 object! {
-    /// One place.
+    /// One affiliation.
     Affiliation {
         "affiliation" => name: Text<'d>,
     }

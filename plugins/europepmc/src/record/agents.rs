@@ -36,7 +36,7 @@ fn author(author: Author<'_>) -> Option<Agent<'_>> {
         return None;
     }
     let mut affiliations: Vec<Text<'_>> =
-        author.affiliations.items.0.into_iter().filter_map(|one| text(one.name)).collect();
+        author.affiliations.items.0.into_iter().filter_map(|entry| text(entry.name)).collect();
     if affiliations.is_empty() {
         affiliations.extend(text(author.affiliation));
     }
@@ -76,7 +76,7 @@ fn in_line(name: &str) -> Option<Agent<'static>> {
 
 /// One to four capital letters, perhaps with hyphens.
 fn are_initials(text: &str) -> bool {
-    let letters = text.chars().filter(|one| *one != '-');
+    let letters = text.chars().filter(|character| *character != '-');
     let right = letters.clone().all(char::is_uppercase);
     right && (1..=4).contains(&letters.count())
 }
@@ -89,7 +89,7 @@ mod tests {
         let own = |text: Option<Text<'_>>| text.map(std::borrow::Cow::into_owned);
         authors(Authors::default(), lenient::Text(Some(text.into())))
             .into_iter()
-            .map(|one| (own(one.family), own(one.given), own(one.literal)))
+            .map(|agent| (own(agent.family), own(agent.given), own(agent.literal)))
             .collect()
     }
 

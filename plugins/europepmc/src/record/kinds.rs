@@ -7,7 +7,7 @@ use crate::formats::article::Article;
 
 /// The types: `core` has a list, the other forms one text with semicolons.
 pub(super) fn types<'d>(article: &Article<'d>) -> Vec<Text<'d>> {
-    let listed = article.pub_types.items.0.iter().filter_map(|one| readable(one.0.clone()?));
+    let listed = article.pub_types.items.0.iter().filter_map(|kind| readable(kind.0.clone()?));
     let listed: Vec<Text<'d>> = listed.collect();
     if !listed.is_empty() {
         return listed;

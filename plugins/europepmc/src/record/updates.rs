@@ -15,13 +15,13 @@ pub(super) fn updates<'d>(
     types: &[Text<'_>],
 ) -> (Vec<Update<'d>>, Vec<Update<'d>>) {
     let (mut updates, mut updated_by) = (Vec::new(), Vec::new());
-    for one in &article.corrections.items.0 {
-        let Some((kind, is_notice)) = one.kind.0.as_deref().and_then(meaning) else { continue };
-        let doi = one.reference.0.as_deref().and_then(doi_in).map(Text::Owned);
-        let update = update(kind, pmid(one), doi);
+    for entry in &article.corrections.items.0 {
+        let Some((kind, is_notice)) = entry.kind.0.as_deref().and_then(meaning) else { continue };
+        let doi = entry.reference.0.as_deref().and_then(doi_in).map(Text::Owned);
+        let update = update(kind, pmid(entry), doi);
         if is_notice { &mut updates } else { &mut updated_by }.push(update);
     }
-    let has = |word: &str| types.iter().any(|one| one.eq_ignore_ascii_case(word));
+    let has = |word: &str| types.iter().any(|kind| kind.eq_ignore_ascii_case(word));
     if has("Retracted Publication") && !updated_by.iter().any(Update::is_retraction) {
         updated_by.insert(0, update("retraction", None, None));
     }
@@ -38,12 +38,12 @@ pub(super) fn updates<'d>(
 /// The relations from comments and corrections that name another article.
 pub(super) fn relations<'d>(article: &Article<'d>) -> Vec<Relation<'d>> {
     let text = |text: &lenient::Text<'d>| text.0.clone().and_then(plain);
-    let relation = |one: &Correction<'d>| {
-        let (id_type, id) = match pmid(one) {
+    let relation = |entry: &Correction<'d>| {
+        let (id_type, id) = match pmid(entry) {
             Some(pmid) => ("pmid".into(), pmid),
-            None => (text(&one.source)?, text(&one.id)?),
+            None => (text(&entry.source)?, text(&entry.id)?),
         };
-        Some(Relation { kind: one.kind.0.clone().and_then(readable)?, id_type, id })
+        Some(Relation { kind: entry.kind.0.clone().and_then(readable)?, id_type, id })
     };
     article.corrections.items.0.iter().filter_map(relation).collect()
 }

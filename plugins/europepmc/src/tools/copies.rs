@@ -11,8 +11,8 @@ use super::lookup;
 ///
 /// As the search for the article, except that a missing article is not an error.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
-    let asked = roles::FullText::read(arguments)?;
-    let work = match lookup::one(&asked.id, host) {
+    let query = roles::FullText::read(arguments)?;
+    let work = match lookup::work(&query.id, host) {
         Ok(work) => work,
         Err(error) if error.code == Code::NotFound => return Ok(roles::copies_to_json(&[])),
         Err(error) => return Err(error),

@@ -33,17 +33,17 @@ pub(crate) const CITATIONS: Direction = Direction { list: "citations", read: wor
 ///
 /// `not_found` when Europe PMC does not have the article; else the request's error.
 pub(crate) fn run(direction: Direction, arguments: &str, host: &dyn Host) -> Result<String, Error> {
-    let asked = Links::read(arguments)?;
-    let (page, size) = match &asked.cursor {
+    let query = Links::read(arguments)?;
+    let (page, size) = match &query.cursor {
         Some(cursor) => page_and_size(cursor)?,
-        None => (1, asked.limit.clamp(1, MAX)),
+        None => (1, query.limit.clamp(1, MAX)),
     };
-    let (source, id) = if asked.id.kind == Kind::Pmid {
-        ("MED".to_owned(), asked.id.id.clone())
+    let (source, id) = if query.id.kind == Kind::Pmid {
+        ("MED".to_owned(), query.id.id.clone())
     } else {
-        let work = lookup::one(&asked.id, host)?;
-        let place = work.url.as_deref().and_then(collection);
-        place.ok_or_else(|| {
+        let work = lookup::work(&query.id, host)?;
+        let identity = work.url.as_deref().and_then(collection);
+        identity.ok_or_else(|| {
             Error::new(Code::UpstreamInvalid, "Europe PMC's record has no identity")
         })?
     };
@@ -60,11 +60,11 @@ pub(crate) fn run(direction: Direction, arguments: &str, host: &dyn Host) -> Res
 
 /// Page and size of a cursor: `2-100`.
 fn page_and_size(cursor: &str) -> Result<(u32, u32), Error> {
-    let parts = cursor.split_once('-').and_then(|(page, size)| {
+    let parsed = cursor.split_once('-').and_then(|(page, size)| {
         let (page, size) = (page.parse().ok()?, size.parse().ok()?);
         ((1..=1_000_000).contains(&page) && (1..=MAX).contains(&size)).then_some((page, size))
     });
-    parts.ok_or_else(|| {
+    parsed.ok_or_else(|| {
         let found = carrel_pdk::text::excerpt(cursor);
         let message = format!("cursor: expected the next_cursor of an answer but found {found:?}");
         Error::new(Code::InvalidArguments, message)

@@ -19,36 +19,36 @@ pub(crate) const BATCH: u32 = 20;
 /// Only for invalid arguments. The failure of a single identifier is part of the answer.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let mut result = Answer::default();
-    let mut asked = Vec::new();
+    let mut requested = Vec::new();
     for id in lookup::ids(arguments)? {
         if request::term(&id).is_some() {
-            asked.push(id);
+            requested.push(id);
         } else {
             let message = "expected an identifier of type doi, pmid or pmcid";
             result.failed.push((id, Error::new(Code::InvalidArguments, message)));
         }
     }
-    if asked.is_empty() {
+    if requested.is_empty() {
         return Ok(result.to_json());
     }
-    let response = match host.fetch(request::lookup(&asked)) {
+    let response = match host.fetch(request::lookup(&requested)) {
         Ok(response) => response,
         Err(failure) => {
             let error = Error::from(failure);
-            result.failed.extend(asked.into_iter().map(|id| (id, error.clone())));
+            result.failed.extend(requested.into_iter().map(|id| (id, error.clone())));
             return Ok(result.to_json());
         }
     };
     match answer::read(SOURCE, &response, Asked::ForMatches, works::search) {
         Ok(page) => {
-            for id in asked {
+            for id in requested {
                 match page.works.iter().find(|work| is_of(work, &id)) {
                     Some(work) => result.works.push((id, work.clone())),
                     None => result.not_found.push(id),
                 }
             }
         }
-        Err(error) => result.failed.extend(asked.into_iter().map(|id| (id, error.clone()))),
+        Err(error) => result.failed.extend(requested.into_iter().map(|id| (id, error.clone()))),
     }
     Ok(result.to_json())
 }
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
 /// # Errors
 ///
 /// `not_found` when Europe PMC does not have it; else the search's error.
-pub(crate) fn one(id: &Id, host: &dyn Host) -> Result<Work<'static>, Error> {
+pub(crate) fn work(id: &Id, host: &dyn Host) -> Result<Work<'static>, Error> {
     if request::term(id).is_none() {
         let message = "expected an identifier of type doi, pmid or pmcid";
         return Err(Error::new(Code::InvalidArguments, message));
