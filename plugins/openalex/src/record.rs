@@ -30,7 +30,7 @@ pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     let doi = item.doi.0.and_then(doi).or_else(|| item.ids.doi.0.and_then(doi));
     let landing_pages = std::iter::once(&item.primary_location).chain(&item.locations.0);
     let arxiv = doi.as_deref().and_then(e_print_of_doi).or_else(|| {
-        landing_pages.filter_map(|place| place.landing_page_url.0.as_deref()).find_map(e_print)
+        landing_pages.filter_map(|page| page.landing_page_url.0.as_deref()).find_map(e_print)
     });
     let openalex = [item.id.0.as_deref(), item.ids.openalex.0.as_deref()];
     let openalex = openalex.into_iter().flatten().find_map(identifier);
@@ -247,11 +247,11 @@ fn funding<'d>(
     for (name, award) in named.chain(awards).chain(grants) {
         let Some(name) = text(name) else { continue };
         let known = funding.iter().take(MOST_FUNDERS).position(|funder| funder.name == name);
-        let place = known.unwrap_or(funding.len());
+        let index = known.unwrap_or(funding.len());
         if known.is_none() {
             funding.push(Funder { name, ..Funder::default() });
         }
-        if let Some(funder) = funding.get_mut(place) {
+        if let Some(funder) = funding.get_mut(index) {
             push_new(&mut funder.awards, text(award));
         }
     }

@@ -66,7 +66,7 @@ pub(crate) fn work<'r>(
     request: &Request,
     response: &'r Response,
 ) -> Result<Work<'r>, Error> {
-    let read = |body| works::work(body).map(|one| one.work);
+    let read = |body| works::work(body).map(|parsed| parsed.work);
     answer::read_part(SOURCE, host, request, response, Asked::ForOne, read)
         .map_err(|error| explained(error, Budget::of(response)))
 }

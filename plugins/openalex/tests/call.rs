@@ -60,7 +60,7 @@ fn a_lookup_asks_for_each_work_alone_because_that_is_free() {
             answer(200, work(1).to_string())
         }
     });
-    let asked = [
+    let identifiers = [
         ("openalex", "W1"),
         ("doi", "10.5555/Desk<1>#2"),
         ("doi", "10.5555/nobody"),
@@ -68,7 +68,7 @@ fn a_lookup_asks_for_each_work_alone_because_that_is_free() {
         ("pmid", "12"),
         ("pmcid", "PMC34"),
     ];
-    let result = call("lookup", &ids(&asked), &host).unwrap();
+    let result = call("lookup", &ids(&identifiers), &host).unwrap();
     let encoded: Vec<String> = host.requests().into_iter().map(|request| request.url).collect();
     let expected = [
         "W1",
@@ -83,22 +83,22 @@ fn a_lookup_asks_for_each_work_alone_because_that_is_free() {
     assert_eq!(result["works"].as_array().unwrap().len(), 5);
     assert_eq!(result["works"][0]["work"]["ids"]["openalex"], "W1");
     assert_eq!(result["not_found"], json!([{"type": "doi", "id": "10.5555/nobody"}]));
-    let copies = call("role:open_copies", &ids(&asked[..1]), &host).unwrap();
+    let copies = call("role:open_copies", &ids(&identifiers[..1]), &host).unwrap();
     assert_eq!(copies["works"].as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn an_identifier_that_is_none_fails_alone() {
+fn only_the_invalid_identifiers_fail() {
     let host = FakeHost::new(|_: &Request| answer(200, work(1).to_string()));
-    let asked = ids(&[("doi", "desk"), ("openalex", "A1"), ("s2", "x"), ("pmid", "1")]);
-    let result = call("lookup", &asked, &host).unwrap();
+    let arguments = ids(&[("doi", "desk"), ("openalex", "A1"), ("s2", "x"), ("pmid", "1")]);
+    let result = call("lookup", &arguments, &host).unwrap();
     assert_eq!(result["failed"].as_array().unwrap().len(), 3);
     assert_eq!(result["failed"][0]["code"], "invalid_arguments");
     assert_eq!(host.requests().len(), 1);
 }
 
 #[test]
-fn an_unreadable_answer_is_no_unknown_work_and_is_not_kept() {
+fn an_unreadable_answer_fails_and_is_not_cached() {
     let host = FakeHost::new(|_: &Request| answer(200, "<p>maintenance</p>"));
     let result = call("lookup", &ids(&[("pmid", "1")]), &host).unwrap();
     assert_eq!(result["failed"][0]["code"], "upstream_invalid");
@@ -158,8 +158,8 @@ fn links_of_another_identifier_ask_for_openalexs_own_first() {
 #[test]
 fn links_of_an_unknown_work_are_not_found() {
     let host = FakeHost::new(|_: &Request| answer(404, NOT_FOUND));
-    let asked = json!({"id": {"type": "doi", "id": "10.5555/x"}, "limit": 3});
-    assert_eq!(call("role:citations", &asked, &host).unwrap_err().code, Code::NotFound);
+    let arguments = json!({"id": {"type": "doi", "id": "10.5555/x"}, "limit": 3});
+    assert_eq!(call("role:citations", &arguments, &host).unwrap_err().code, Code::NotFound);
 }
 
 #[test]

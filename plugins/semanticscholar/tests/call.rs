@@ -49,8 +49,8 @@ fn a_lookup_of_one_paper_is_one_request_that_can_be_cached() {
 fn a_lookup_of_several_papers_is_one_batch_in_their_order() {
     let host =
         FakeHost::new(|_: &Request| answer(200, json!([paper("a"), null, paper("b")]).to_string()));
-    let asked = [("doi", "10.5555/1"), ("pmid", "2"), ("pmcid", "PMC3"), ("doi", "desk")];
-    let result = call("role:open_copies", &ids(&asked), &host).unwrap();
+    let identifiers = [("doi", "10.5555/1"), ("pmid", "2"), ("pmcid", "PMC3"), ("doi", "desk")];
+    let result = call("role:open_copies", &ids(&identifiers), &host).unwrap();
     let requests = host.requests();
     assert_eq!((requests.len(), requests[0].method), (1, Method::Post));
     assert!(requests[0].url.starts_with(&format!("{PAPER}/batch?fields=")));
@@ -97,23 +97,23 @@ fn a_rate_limit_hints_at_a_key() {
 }
 
 #[test]
-fn a_refused_key_is_the_operators_matter() {
+fn a_refused_key_is_reported_to_the_operator() {
     let host = FakeHost::new(|_: &Request| answer(403, r#"{"message": "Forbidden"}"#));
     let error = call("role:search", &json!({"query": "x", "limit": 1}), &host).unwrap_err();
     assert_eq!((error.code, error.action), (Code::UpstreamError, Some(Action::AskOperator)));
 }
 
 #[test]
-fn a_search_goes_on_by_offset_up_to_the_thousandth_match() {
+fn a_search_is_paged_by_offset_up_to_the_thousandth_match() {
     let host = FakeHost::new(|_: &Request| {
         answer(
             200,
             json!({"total": 5000, "offset": 0, "next": 950, "data": [paper("a")]}).to_string(),
         )
     });
-    let asked = json!({"query": "open-access desks", "limit": 80, "year_from": 1990,
+    let arguments = json!({"query": "open-access desks", "limit": 80, "year_from": 1990,
         "open_access": true});
-    let found = call("role:search", &asked, &host).unwrap();
+    let found = call("role:search", &arguments, &host).unwrap();
     assert_eq!((&found["total"], &found["next_cursor"]), (&json!(5000), &json!("950")));
     let url = percent::decode(&host.requests()[0].url).into_owned();
     assert!(url.starts_with(&format!("{PAPER}/search?query=open access desks&fields=paperId,")));
@@ -122,8 +122,8 @@ fn a_search_goes_on_by_offset_up_to_the_thousandth_match() {
     call("role:search", &last, &host).unwrap();
     assert!(host.requests()[1].url.ends_with("&offset=950&limit=50&year=-1999"));
     for cursor in ["1000", "x"] {
-        let behind = json!({"query": "desks", "limit": 100, "cursor": cursor});
-        let found = call("role:search", &behind, &host).unwrap();
+        let past_the_end = json!({"query": "desks", "limit": 100, "cursor": cursor});
+        let found = call("role:search", &past_the_end, &host).unwrap();
         assert_eq!(found, json!({"works": []}));
     }
     assert_eq!(host.requests().len(), 2);
@@ -137,9 +137,10 @@ fn links_carry_contexts_intents_and_influence() {
             "isInfluential": true});
         answer(200, json!({"offset": 0, "next": 100, "data": [entry]}).to_string())
     });
-    let asked = json!({"id": {"type": "doi", "id": "10.5555/x"}, "limit": 700, "cursor": "100"});
+    let arguments =
+        json!({"id": {"type": "doi", "id": "10.5555/x"}, "limit": 700, "cursor": "100"});
     for role in ["role:citations", "role:references"] {
-        let linked = call(role, &asked, &host).unwrap();
+        let linked = call(role, &arguments, &host).unwrap();
         assert_eq!(
             linked["links"][0],
             json!({"work": {"ids": {"s2": "b".repeat(40)}, "type": "document", "title": "A desk",
@@ -158,10 +159,13 @@ fn links_carry_contexts_intents_and_influence() {
 fn links_of_an_unknown_paper_are_not_found() {
     let host =
         FakeHost::new(|_: &Request| answer(404, r#"{"error": "Paper with id 0 not found"}"#));
-    let asked = json!({"id": {"type": "doi", "id": "10.5555/x"}, "limit": 3});
-    assert_eq!(call("role:citations", &asked, &host).unwrap_err().code, Code::NotFound);
-    let other = json!({"id": {"type": "openalex", "id": "W1"}, "limit": 3});
-    assert_eq!(call("role:citations", &other, &host).unwrap_err().code, Code::InvalidArguments);
+    let arguments = json!({"id": {"type": "doi", "id": "10.5555/x"}, "limit": 3});
+    assert_eq!(call("role:citations", &arguments, &host).unwrap_err().code, Code::NotFound);
+    let unsupported = json!({"id": {"type": "openalex", "id": "W1"}, "limit": 3});
+    assert_eq!(
+        call("role:citations", &unsupported, &host).unwrap_err().code,
+        Code::InvalidArguments
+    );
 }
 
 #[test]

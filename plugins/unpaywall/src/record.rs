@@ -19,8 +19,8 @@ pub(crate) fn work(item: Item<'_>) -> Work<'_> {
     let doi = item.doi.0.and_then(doi);
     let arxiv = doi.as_deref().and_then(e_print_of_doi);
     let mut issns = Vec::new();
-    for given in item.journal_issns.0.iter().chain(std::iter::once(&item.journal_issn_l)) {
-        for part in given.0.as_deref().unwrap_or_default().split(',') {
+    for list in item.journal_issns.0.iter().chain(std::iter::once(&item.journal_issn_l)) {
+        for part in list.0.as_deref().unwrap_or_default().split(',') {
             push_new(&mut issns, issn(part));
         }
     }

@@ -20,7 +20,7 @@ pub(crate) fn work<'r>(
     let read = |body| records::record(body).map(|record| record.work);
     answer::read_part(SOURCE, host, request, response, Asked::ForOne, read).map_err(|error| {
         // An error report in the body already says so.
-        let told = error.action.is_some();
-        if told { error } else { explained(error, Some(u64::from(response.status))) }
+        let is_explained = error.action.is_some();
+        if is_explained { error } else { explained(error, Some(u64::from(response.status))) }
     })
 }

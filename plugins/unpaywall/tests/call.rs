@@ -20,7 +20,7 @@ fn record() -> String {
 }
 
 #[test]
-fn copies_are_asked_for_by_doi_and_the_address_is_the_hosts_to_add() {
+fn copies_are_requested_by_doi_and_the_host_adds_the_address() {
     let host = FakeHost::new(|request: &Request| {
         if request.url.contains("nobody") {
             answer(
@@ -31,8 +31,8 @@ fn copies_are_asked_for_by_doi_and_the_address_is_the_hosts_to_add() {
             answer(200, record())
         }
     });
-    let asked = [("doi", "10.5555/Desk<1>"), ("doi", "10.5555/nobody"), ("pmid", "1")];
-    let result = copies(&asked, &host);
+    let identifiers = [("doi", "10.5555/Desk<1>"), ("doi", "10.5555/nobody"), ("pmid", "1")];
+    let result = copies(&identifiers, &host);
     let urls: Vec<String> = host.requests().into_iter().map(|request| request.url).collect();
     assert_eq!(
         urls,

@@ -88,8 +88,8 @@ pub(crate) fn read(text: &str) -> Result<Document<'_>, Error> {
     let root: Root<'_> = document::read(SOURCE, EXPECTED, text)?;
     let is_work = root.item.is_work();
     if !is_work && root.results.is_none() && root.error.0.is_some() {
-        let said = [root.error.0.as_deref(), root.message.0.as_deref()];
-        let words: Vec<&str> = said.into_iter().flatten().collect();
+        let reported = [root.error.0.as_deref(), root.message.0.as_deref()];
+        let words: Vec<&str> = reported.into_iter().flatten().collect();
         return Err(report(SOURCE, None, &words.join(": ")));
     }
     if let Some(results) = root.results {

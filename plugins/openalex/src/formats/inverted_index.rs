@@ -9,20 +9,20 @@ const LONGEST: usize = 1 << 20;
 /// start anywhere and belong to several words; a word that repeats a position is written once.
 /// `None` without words, and for a text longer than any abstract.
 pub(crate) fn text(index: &Members<'_, List<Count>>) -> Option<String> {
-    let mut places: Vec<(u64, usize, &str)> = Vec::new();
+    let mut occurrences: Vec<(u64, usize, &str)> = Vec::new();
     let mut length = 0;
     for (number, (word, positions)) in index.0.iter().enumerate() {
         for position in positions.0.iter().filter_map(|position| position.0) {
-            places.push((position, number, word));
+            occurrences.push((position, number, word));
             length += word.len() + 1;
             if length > LONGEST {
                 return None;
             }
         }
     }
-    places.sort_unstable();
-    places.dedup();
-    let words: Vec<&str> = places.into_iter().map(|(_, _, word)| word).collect();
+    occurrences.sort_unstable();
+    occurrences.dedup();
+    let words: Vec<&str> = occurrences.into_iter().map(|(_, _, word)| word).collect();
     Some(words.join(" ")).filter(|text| !text.is_empty())
 }
 
@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn words_stand_in_the_order_of_their_positions() {
+    fn words_are_in_the_order_of_their_positions() {
         assert_eq!(of(r#"{"a": [2, 0], "desk": [3], "is": [1]}"#).as_deref(), Some("a is a desk"));
     }
 

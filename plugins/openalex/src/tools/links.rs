@@ -15,11 +15,11 @@ use crate::response;
 ///
 /// `not_found` for a work that OpenAlex does not have; else the error of a request.
 pub(crate) fn run(side: Side, arguments: &str, host: &dyn Host) -> Result<String, Error> {
-    let asked = Links::read(arguments)?;
-    let work = match identifier(&asked.id.id).filter(|_| asked.id.kind == Kind::Openalex) {
+    let query = Links::read(arguments)?;
+    let work = match identifier(&query.id.id).filter(|_| query.id.kind == Kind::Openalex) {
         Some(work) => work,
         None => {
-            let request = request::identifier_of(&asked.id)?;
+            let request = request::identifier_of(&query.id)?;
             let response = response::ask(host, request.clone())?;
             let work = response::work(host, &request, &response)?;
             let own = work.ids.openalex.as_deref().and_then(identifier);
@@ -29,7 +29,7 @@ pub(crate) fn run(side: Side, arguments: &str, host: &dyn Host) -> Result<String
         }
     };
     let response =
-        response::ask(host, request::links(side, &work, asked.limit, asked.cursor.as_deref()))?;
+        response::ask(host, request::links(side, &work, query.limit, query.cursor.as_deref()))?;
     let page = response::page(host, &response)?;
     let next_cursor = page.next_cursor.filter(|_| !page.works.is_empty());
     let links = page.works.into_iter().map(|work| Link { work, ..Link::default() }).collect();

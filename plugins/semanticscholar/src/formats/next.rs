@@ -135,8 +135,8 @@ mod tests {
             ("[1]", None),
             (r#"{"a": 1}"#, None),
         ] {
-            let given: Given<'_> = carrel_pdk::json::from_str(json).unwrap();
-            assert_eq!(given.0, next, "{json}");
+            let read: Given<'_> = carrel_pdk::json::from_str(json).unwrap();
+            assert_eq!(read.0, next, "{json}");
         }
     }
 }

@@ -87,11 +87,11 @@ pub(crate) fn each(text: &str) -> Result<(Papers<'_>, Vec<Option<usize>>), Error
     };
     let mut page =
         Papers { total_results: listing.total.0, next: listing.next.0, ..Papers::default() };
-    let mut places = Vec::with_capacity(listing.entries.len());
+    let mut indices = Vec::with_capacity(listing.entries.len());
     for entry in listing.entries {
         let Some(entry) = entry.0 else {
             page.not_found += 1;
-            places.push(None);
+            indices.push(None);
             continue;
         };
         if !entry.item.is_paper() || entry.item.author_id.0.is_some() {
@@ -101,8 +101,8 @@ pub(crate) fn each(text: &str) -> Result<(Papers<'_>, Vec<Option<usize>>), Error
             let found = format!("a list of {kind}{}", name.unwrap_or_default());
             return Err(document::unexpected(EXPECTED, &found, text));
         }
-        places.push(Some(page.works.len()));
+        indices.push(Some(page.works.len()));
         page.works.push(record::work(*entry.item));
     }
-    Ok((page, places))
+    Ok((page, indices))
 }

@@ -14,9 +14,9 @@ use crate::{request, response};
 ///
 /// `not_found` for a paper that Semantic Scholar does not have; else the error of a request.
 pub(crate) fn run(side: Side, arguments: &str, host: &dyn Host) -> Result<String, Error> {
-    let asked = Links::read(arguments)?;
-    let name = request::name(&asked.id)?;
-    let Some(request) = request::links(side, &name, asked.limit, asked.cursor.as_deref()) else {
+    let query = Links::read(arguments)?;
+    let name = request::name(&query.id)?;
+    let Some(request) = request::links(side, &name, query.limit, query.cursor.as_deref()) else {
         return Ok(Linked::default().to_json());
     };
     let response = response::ask(host, request)?;

@@ -21,11 +21,11 @@ const NONE_VALID: &str = "no valid paper ids";
 /// Only for invalid arguments. The failure of a single identifier is part of the answer.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let mut result = Answer::default();
-    let (mut asked, mut names) = (Vec::new(), Vec::new());
+    let (mut requested, mut names) = (Vec::new(), Vec::new());
     for id in lookup::ids(arguments)? {
         match request::name(&id) {
             Ok(name) => {
-                asked.push(id);
+                requested.push(id);
                 names.push(name);
             }
             Err(error) => result.failed.push((id, error)),
@@ -39,28 +39,28 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let response = match host.fetch(request.clone()) {
         Ok(response) => response,
         Err(failure) => {
-            fail_all(&mut result, asked, &hint(failure.into()));
+            fail_all(&mut result, requested, &hint(failure.into()));
             return Ok(result.to_json());
         }
     };
-    let read = if asked.len() == 1 {
+    let read = if requested.len() == 1 {
         answer::read_part(SOURCE, host, &request, &response, Asked::ForOne, |text| {
             Ok(vec![Some(papers::paper(text)?.work)])
         })
     } else {
-        batch(host, &request, &response, asked.len())
+        batch(host, &request, &response, requested.len())
     };
     match read {
         Ok(found) => {
-            for (id, work) in asked.into_iter().zip(found) {
+            for (id, work) in requested.into_iter().zip(found) {
                 match work {
                     Some(work) => result.works.push((id, work)),
                     None => result.not_found.push(id),
                 }
             }
         }
-        Err(error) if error.code == Code::NotFound => result.not_found.extend(asked),
-        Err(error) => fail_all(&mut result, asked, &error),
+        Err(error) if error.code == Code::NotFound => result.not_found.extend(requested),
+        Err(error) => fail_all(&mut result, requested, &error),
     }
     Ok(result.to_json())
 }
@@ -73,21 +73,21 @@ fn batch<'r>(
     count: usize,
 ) -> Result<Vec<Option<Work<'r>>>, Error> {
     let read = answer::read_part(SOURCE, host, request, response, Asked::ForMatches, papers::each);
-    let (page, places) = match read {
+    let (page, indices) = match read {
         Err(error) if error.message.to_ascii_lowercase().contains(NONE_VALID) => {
             return Err(Error { code: Code::NotFound, ..error });
         }
         other => other?,
     };
-    if places.len() != count {
+    if indices.len() != count {
         let message = format!(
             "expected {count} papers of Semantic Scholar, one for each identifier, but found {}",
-            places.len()
+            indices.len()
         );
         return Err(Error::new(Code::UpstreamInvalid, message));
     }
     let mut works = page.works.into_iter();
-    Ok(places.into_iter().map(|place| place.and_then(|_| works.next())).collect())
+    Ok(indices.into_iter().map(|index| index.and_then(|_| works.next())).collect())
 }
 
 fn fail_all(result: &mut Answer<'_>, ids: Vec<Id>, error: &Error) {

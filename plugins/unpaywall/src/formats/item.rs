@@ -58,7 +58,7 @@ object! {
     }
 }
 
-/// Where somebody works: an object with a name, or a text.
+/// An affiliation: an object with a name, or a text.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Affiliation<'d> {
     pub(crate) name: Text<'d>,
