@@ -33,10 +33,10 @@ fn rows() -> Outcome {
 }
 
 #[test]
-fn the_works_at_the_other_end_come_in_parts() {
+fn the_works_at_the_other_end_are_paged() {
     let host = FakeHost::new(|_: &Request| rows());
-    let asked = json!({"id": {"type": "doi", "id": "10.5555/d?x"}, "limit": 2});
-    let found = call("role:citations", &asked, &host).unwrap();
+    let arguments = json!({"id": {"type": "doi", "id": "10.5555/d?x"}, "limit": 2});
+    let found = call("role:citations", &arguments, &host).unwrap();
     // One work has only OpenCitations' identifier.
     assert_eq!((&found["total"], &found["next_cursor"]), (&json!(3), &json!("2")));
     assert_eq!(
@@ -44,8 +44,8 @@ fn the_works_at_the_other_end_come_in_parts() {
         json!({"ids": {"doi": "10.5555/a", "pmid": "1", "openalex": "W1"}, "type": "document",
             "issued": "2024-05", "source": "opencitations"})
     );
-    let asked = json!({"id": {"type": "doi", "id": "10.5555/d?x"}, "limit": 2, "cursor": "2"});
-    let found = call("role:citations", &asked, &host).unwrap();
+    let arguments = json!({"id": {"type": "doi", "id": "10.5555/d?x"}, "limit": 2, "cursor": "2"});
+    let found = call("role:citations", &arguments, &host).unwrap();
     assert_eq!(found["links"][0]["work"]["ids"], json!({"pmid": "4"}));
     assert_eq!(found.get("next_cursor"), None);
     assert_eq!(urls(&host)[0], "https://api.opencitations.net/index/v2/citations/doi:10.5555/d?x");
@@ -55,17 +55,17 @@ fn the_works_at_the_other_end_come_in_parts() {
 #[test]
 fn cited_works_have_no_date() {
     let host = FakeHost::new(|_: &Request| rows());
-    let asked = json!({"id": {"type": "pmid", "id": "1"}, "limit": 1000});
-    let found = call("role:references", &asked, &host).unwrap();
+    let arguments = json!({"id": {"type": "pmid", "id": "1"}, "limit": 1000});
+    let found = call("role:references", &arguments, &host).unwrap();
     assert_eq!(found["links"][0]["work"]["ids"]["doi"], "10.5555/d");
     assert_eq!(found["links"][0]["work"].get("issued"), None);
     assert_eq!(urls(&host), ["https://api.opencitations.net/index/v2/references/pmid:1"]);
 }
 
 #[test]
-fn what_cannot_be_asked_and_what_fails_is_an_error() {
+fn invalid_arguments_and_refused_requests_are_errors() {
     let host = FakeHost::new(|_: &Request| answer(429, r#"{"error": 429, "message": "slow"}"#));
-    for (asked, code) in [
+    for (arguments, code) in [
         (json!({"id": {"type": "pmcid", "id": "PMC1"}, "limit": 1}), Code::InvalidArguments),
         (
             json!({"id": {"type": "doi", "id": "10.5555/a"}, "limit": 1, "cursor": "x"}),
@@ -73,6 +73,6 @@ fn what_cannot_be_asked_and_what_fails_is_an_error() {
         ),
         (json!({"id": {"type": "doi", "id": "10.5555/a"}, "limit": 1}), Code::RateLimited),
     ] {
-        assert_eq!(call("role:citations", &asked, &host).unwrap_err().code, code);
+        assert_eq!(call("role:citations", &arguments, &host).unwrap_err().code, code);
     }
 }

@@ -89,7 +89,7 @@ fn split(name: &str) -> Option<(String, String)> {
         return is_person.then(|| (family.to_owned(), given.to_owned()));
     }
     let words: Vec<&str> = name.split_whitespace().collect();
-    let is_word = |word: &&str| word.chars().all(|one| one.is_alphabetic() || "-.'’".contains(one));
+    let is_word = |word: &&str| word.chars().all(|c| c.is_alphabetic() || "-.'’".contains(c));
     if !(2..=5).contains(&words.len())
         || !words.iter().all(is_word)
         || words.iter().any(|word| is_one_of(&OF_ORGANISATIONS, word))

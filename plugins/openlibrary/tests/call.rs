@@ -24,13 +24,13 @@ fn isbns_are_one_request() {
             "identifiers": {"isbn_10": ["0306406152"]}});
         answer(200, json!({"ISBN:9780306406157": book}).to_string())
     });
-    let asked = ids(&["9780306406157", "9780439420891", "9780306406158"]);
-    let found = call(&asked, &host).unwrap();
+    let arguments = ids(&["9780306406157", "9780439420891", "9780306406158"]);
+    let found = call(&arguments, &host).unwrap();
     assert_eq!(found["works"][0]["id"]["id"], "9780306406157");
     assert_eq!(found["works"][0]["work"]["authors"][0]["family"], "Marlow");
     assert_eq!(found["not_found"], json!([{"type": "isbn", "id": "9780439420891"}]));
     assert_eq!(found["failed"][0]["code"], "invalid_arguments");
-    let urls: Vec<String> = host.requests().iter().map(|one| one.url.clone()).collect();
+    let urls: Vec<String> = host.requests().iter().map(|request| request.url.clone()).collect();
     assert_eq!(
         urls,
         [

@@ -70,8 +70,8 @@ deserialize_object!(Root);
 pub(crate) fn read(document: &str) -> Result<Vec<Row<'_>>, Error> {
     let root: Root<'_> = document::read(SOURCE, EXPECTED, document)?;
     let Some(rows) = root.rows else {
-        let said = |text: &Text<'_>| text.0.as_deref().unwrap_or_default().trim().to_owned();
-        let (error, message) = (said(&root.error), said(&root.message));
+        let trimmed = |text: &Text<'_>| text.0.as_deref().unwrap_or_default().trim().to_owned();
+        let (error, message) = (trimmed(&root.error), trimmed(&root.message));
         if root.has_error || !message.is_empty() {
             let status = error.parse().ok().filter(|status| (400..600).contains(status));
             let words = if message.is_empty() { error } else { message };

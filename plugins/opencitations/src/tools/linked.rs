@@ -30,7 +30,7 @@ impl Direction {
     }
 
     /// The work at the other end of a link. The date is known only for a citing work.
-    fn other(self, link: links::Link) -> Work<'static> {
+    fn linked_work(self, link: links::Link) -> Work<'static> {
         let (name, all, issued) = match self {
             Self::Citations => (link.citing, link.citing_ids, link.date),
             Self::References => (link.cited, link.cited_ids, None),
@@ -62,23 +62,23 @@ impl Direction {
 /// `invalid_arguments` for a kind of identifier that OpenCitations does not have or an invalid
 /// cursor; else the request's error.
 pub(crate) fn run(direction: Direction, arguments: &str, host: &dyn Host) -> Result<String, Error> {
-    let asked = Links::read(arguments)?;
+    let query = Links::read(arguments)?;
     let invalid = |message: String| Error::new(Code::InvalidArguments, message);
-    let start = match &asked.cursor {
+    let start = match &query.cursor {
         None => 0,
         Some(cursor) => cursor.parse::<usize>().map_err(|_| {
             let found = carrel_pdk::text::excerpt(cursor);
             invalid(format!("cursor: expected the next_cursor of an answer but found {found:?}"))
         })?,
     };
-    let request = request::links(direction.operation(), &asked.id)
+    let request = request::links(direction.operation(), &query.id)
         .ok_or_else(|| invalid("expected an identifier of type doi or pmid".to_owned()))?;
     let response = host.fetch(request)?;
     let found = answer::read(SOURCE, &response, Asked::ForOne, links::links)?;
-    let works = found.links.into_iter().map(|link| direction.other(link));
+    let works = found.links.into_iter().map(|link| direction.linked_work(link));
     let works: Vec<Work<'_>> = works.filter(|work| work.ids != Ids::default()).collect();
     let total = works.len();
-    let size = usize::try_from(asked.limit.clamp(1, MAX)).unwrap_or(1);
+    let size = usize::try_from(query.limit.clamp(1, MAX)).unwrap_or(1);
     let end = start.saturating_add(size).min(total);
     let part = works.into_iter().skip(start).take(size);
     let links = part.map(|work| roles::Link { work, ..roles::Link::default() }).collect();

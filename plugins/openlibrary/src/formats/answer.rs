@@ -19,10 +19,10 @@ use super::book::Book;
 use crate::SOURCE;
 
 const EXPECTED: &str = "books of Open Library";
-/// The prefixes of keys by which books are asked for.
+/// The prefixes of keys by which books are requested.
 const PREFIXES: [&str; 5] = ["ISBN:", "OLID:", "LCCN:", "OCLC:", "LC:"];
 
-/// Books, each with the key that it was asked for by, and their number in all.
+/// Books, each with the key by which it was requested, and their number in all.
 #[derive(Debug)]
 pub(crate) struct Listing<'d> {
     pub(crate) total: Option<u64>,
@@ -37,7 +37,7 @@ struct Root<'d> {
     docs: Option<List<Book<'d>>>,
     error: Text<'d>,
     is_empty: Blank,
-    one: Book<'d>,
+    book: Book<'d>,
 }
 
 /// Whether an object has had no member so far; true at first.
@@ -63,7 +63,7 @@ impl<'d> Object<'d> for Root<'d> {
             _ if PREFIXES.iter().any(|prefix| key.starts_with(prefix)) => {
                 self.by_key.push((Cow::Owned(key.to_owned()), map.next_value()?));
             }
-            _ => return self.one.member(key, map),
+            _ => return self.book.member(key, map),
         }
         Ok(true)
     }
@@ -96,8 +96,8 @@ pub(crate) fn read(document: &str) -> Result<Listing<'_>, Error> {
             .collect();
         return Ok(Listing { total: Some(items.len() as u64), items });
     }
-    if root.one.is_book() {
-        return Ok(Listing { total: Some(1), items: vec![(None, root.one)] });
+    if root.book.is_book() {
+        return Ok(Listing { total: Some(1), items: vec![(None, root.book)] });
     }
     if let Some(words) = root.error.0.as_deref().map(str::trim).filter(|words| !words.is_empty()) {
         let status = (words == "notfound").then_some(404);

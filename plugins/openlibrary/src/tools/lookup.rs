@@ -19,33 +19,33 @@ pub(crate) const BATCH: u32 = 50;
 /// Only for invalid arguments. The failure of a single identifier is part of the answer.
 pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
     let mut result = Answer::default();
-    let mut asked: Vec<(Id, Isbn)> = Vec::new();
+    let mut requested: Vec<(Id, Isbn)> = Vec::new();
     for id in lookup::ids(arguments)? {
         match Isbn::parse(&id.id) {
-            Ok(isbn) if id.kind == Kind::Isbn => asked.push((id, isbn)),
+            Ok(isbn) if id.kind == Kind::Isbn => requested.push((id, isbn)),
             _ => {
                 let error = lookup::not_resolved(&id, "an ISBN with a valid check digit");
                 result.failed.push((id, error));
             }
         }
     }
-    if asked.is_empty() {
+    if requested.is_empty() {
         return Ok(result.to_json());
     }
-    let isbns: Vec<Isbn> = asked.iter().map(|(_, isbn)| isbn.clone()).collect();
+    let isbns: Vec<Isbn> = requested.iter().map(|(_, isbn)| isbn.clone()).collect();
     let response = match host.fetch(request::books(&isbns)) {
         Ok(response) => response,
         Err(failure) => {
             let error = Error::from(failure);
-            result.failed.extend(asked.into_iter().map(|(id, _)| (id, error.clone())));
+            result.failed.extend(requested.into_iter().map(|(id, _)| (id, error.clone())));
             return Ok(result.to_json());
         }
     };
     match answer::read(SOURCE, &response, Asked::ForMatches, books::books) {
         Ok(page) => {
-            for (id, isbn) in asked {
+            for (id, isbn) in requested {
                 let is_own = |text: &std::borrow::Cow<'_, str>| {
-                    Isbn::parse(text).is_ok_and(|other| other == isbn)
+                    Isbn::parse(text).is_ok_and(|parsed| parsed == isbn)
                 };
                 match page.works.iter().find(|work| work.ids.isbn.iter().any(is_own)) {
                     Some(work) => result.works.push((id, work.clone())),
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &str, host: &dyn Host) -> Result<String, Error> {
             }
         }
         Err(error) => {
-            result.failed.extend(asked.into_iter().map(|(id, _)| (id, error.clone())));
+            result.failed.extend(requested.into_iter().map(|(id, _)| (id, error.clone())));
         }
     }
     Ok(result.to_json())
