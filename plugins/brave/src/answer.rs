@@ -114,9 +114,9 @@ pub fn search(search: &Search, host: &dyn Host) -> Result<Results, Error> {
     let (request, unapplied) = request::search(search);
     let response = host.fetch(request).map_err(|failure| SERVICE.failure(failure))?;
     let page = search.page(9).unwrap_or(0);
-    let (mut found, more) = answer::read(&SERVICE, &response, read)?;
+    let (mut found, has_more) = answer::read(&SERVICE, &response, read)?;
     found.unapplied = unapplied;
-    found.next = (more && page < 9).then(|| (page + 1).to_string());
+    found.next = (has_more && page < 9).then(|| (page + 1).to_string());
     Ok(found)
 }
 
@@ -142,8 +142,8 @@ fn read(text: &str) -> Result<(Results, bool), Error> {
             return Err(SERVICE.error(Trouble::Quota, detail));
         }
         let fault = meta.errors.0.trim();
-        let told = if fault.is_empty() { detail.to_owned() } else { format!("{detail}: {fault}") };
-        return Err(SERVICE.report(answer.error.status.0, code, &told));
+        let words = if fault.is_empty() { detail.to_owned() } else { format!("{detail}: {fault}") };
+        return Err(SERVICE.report(answer.error.status.0, code, &words));
     }
     if kind != "search" && answer.web.results.0.is_empty() {
         return Err(document::unexpected(expected, "an object of another type", text));
@@ -160,6 +160,6 @@ fn read(text: &str) -> Result<(Results, bool), Error> {
             source: item.profile.name.0.as_deref(),
         });
     }
-    let more = answer.query.0.iter().find(|(key, _)| key == "more_results_available");
-    Ok((found, more.is_some_and(|(_, flag)| flag.0 == Some(true))))
+    let flag = answer.query.0.iter().find(|(key, _)| key == "more_results_available");
+    Ok((found, flag.is_some_and(|(_, value)| value.0 == Some(true))))
 }

@@ -30,12 +30,12 @@ fn a_search_is_one_request_with_every_filter() {
 #[test]
 fn what_the_api_does_not_know_is_left_out_and_named() {
     let host = FakeHost::new(|_: &Request| answer(200, r#"{"type": "search"}"#));
-    let asked = json!({"query": "x", "country": "IS", "language": "eo", "next": "9"});
-    let found = call::<Brave>(&asked, &host).unwrap();
+    let arguments = json!({"query": "x", "country": "IS", "language": "eo", "next": "9"});
+    let found = call::<Brave>(&arguments, &host).unwrap();
     assert_eq!(found, json!({"results": [], "unapplied": ["country", "language"]}));
     assert!(host.requests()[0].url.ends_with("&offset=9"));
-    let asked = json!({"query": "x", "language": "ja", "next": "10"});
-    call::<Brave>(&asked, &host).unwrap();
+    let arguments = json!({"query": "x", "language": "ja", "next": "10"});
+    call::<Brave>(&arguments, &host).unwrap();
     assert!(host.requests()[1].url.ends_with("&search_lang=jp"));
 }
 

@@ -26,12 +26,12 @@ impl<'d> Tag<'d> {
 
     /// Whether it is of a class.
     pub(crate) fn has_class(&self, class: &str) -> bool {
-        self.classes().any(|one| one == class)
+        self.classes().any(|name| name == class)
     }
 
     /// Whether it is of a class that begins so.
     pub(crate) fn has_class_prefix(&self, prefix: &str) -> bool {
-        self.classes().any(|one| one.starts_with(prefix))
+        self.classes().any(|class| class.starts_with(prefix))
     }
 
     fn classes(&self) -> impl Iterator<Item = &'d str> {
@@ -152,13 +152,13 @@ fn read(text: &str) -> Option<(Tag<'_>, usize)> {
 fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        rest = rest
-            .trim_start_matches(|one: char| one.is_ascii_whitespace() || one == '/' || one == '=');
+        rest =
+            rest.trim_start_matches(|ch: char| ch.is_ascii_whitespace() || ch == '/' || ch == '=');
         if rest.is_empty() {
             return None;
         }
         let end = rest
-            .find(|one: char| one.is_ascii_whitespace() || one == '=' || one == '/')
+            .find(|ch: char| ch.is_ascii_whitespace() || ch == '=' || ch == '/')
             .unwrap_or(rest.len());
         let (name, behind) = rest.split_at(end);
         let Some(value) = behind.trim_start().strip_prefix('=') else {
@@ -166,11 +166,11 @@ fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
             return Some((name, ""));
         };
         let value = value.trim_start();
-        let quote = value.chars().next().filter(|one| matches!(one, '"' | '\''));
+        let quote = value.chars().next().filter(|ch| matches!(ch, '"' | '\''));
         let (value, behind) = match quote {
             Some(quote) => value[1..].split_once(quote).unwrap_or((&value[1..], "")),
             None => value
-                .split_at(value.find(|one: char| one.is_ascii_whitespace()).unwrap_or(value.len())),
+                .split_at(value.find(|ch: char| ch.is_ascii_whitespace()).unwrap_or(value.len())),
         };
         rest = behind;
         Some((name, value))

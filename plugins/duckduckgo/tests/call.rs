@@ -30,16 +30,16 @@ fn regions_are_those_of_the_site() {
         (Some("AQ"), Some("en"), "/?q=x", json!(["country", "language"])),
         (None, Some("en"), "/?q=x", json!(["language"])),
     ] {
-        let mut asked = json!({"query": "x"});
+        let mut arguments = json!({"query": "x"});
         if let Some(country) = country {
-            asked["country"] = json!(country);
+            arguments["country"] = json!(country);
         }
         if let Some(language) = language {
-            asked["language"] = json!(language);
+            arguments["language"] = json!(language);
         }
-        let found = call::<DuckDuckGo>(&asked, &host).unwrap();
-        assert!(host.requests().pop().unwrap().url.ends_with(region), "{asked}");
-        assert_eq!(found.get("unapplied").unwrap_or(&json!(null)), &unapplied, "{asked}");
+        let found = call::<DuckDuckGo>(&arguments, &host).unwrap();
+        assert!(host.requests().pop().unwrap().url.ends_with(region), "{arguments}");
+        assert_eq!(found.get("unapplied").unwrap_or(&json!(null)), &unapplied, "{arguments}");
     }
 }
 

@@ -73,11 +73,11 @@ pub fn results(text: &str) -> Result<Results, Error> {
     for item in &items.0 {
         let highlights: Vec<&str> = item.highlights.0.iter().filter_map(present).collect();
         let joined = highlights.join(" … ");
-        let rest = present(&item.summary).or(present(&item.text));
+        let fallback = present(&item.summary).or(present(&item.text));
         found.push(Raw {
             title: item.title.0.as_deref(),
             url: item.url.0.as_deref(),
-            snippet: if joined.is_empty() { rest } else { Some(&joined) },
+            snippet: if joined.is_empty() { fallback } else { Some(&joined) },
             published: item.published.0.as_deref(),
             source: None,
         });

@@ -28,9 +28,9 @@ fn a_search_is_one_request_with_every_filter() {
 #[test]
 fn phrases_that_are_too_long_are_left_out_and_named() {
     let host = FakeHost::new(|_: &Request| answer(200, r#"{"results": []}"#));
-    let asked = json!({"query": "x", "safe": "off", "exact_terms": "one two three four five six",
+    let arguments = json!({"query": "x", "safe": "off", "exact_terms": "one two three four five six",
         "exclude_terms": "two words"});
-    let found = call::<Exa>(&asked, &host).unwrap();
+    let found = call::<Exa>(&arguments, &host).unwrap();
     assert_eq!(found["unapplied"], json!(["exact_terms", "exclude_terms"]));
     assert!(!host.requests()[0].body.contains("moderation"));
 }

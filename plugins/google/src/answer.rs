@@ -98,7 +98,7 @@ pub fn results(text: &str) -> Result<Results, Error> {
     let error = &answer.error;
     let message = error.message.0.as_deref().unwrap_or_default();
     let mut reports = error.errors.0.iter().chain(&error.details.0);
-    let reason = reports.find_map(|one| member(one, "reason")).unwrap_or_default();
+    let reason = reports.find_map(|report| member(report, "reason")).unwrap_or_default();
     let status = error.status.0.as_deref().unwrap_or_default();
     if error.code.0.is_some() || !message.is_empty() {
         return Err(SERVICE.report(error.code.0, &format!("{reason} {status}"), message));

@@ -53,8 +53,8 @@ pub fn engine(search: &Search, host: &dyn Host) -> Result<String, Error> {
 pub fn search(search: &Search, engine: &str) -> Request {
     let count = search.count.clamp(1, ACCEPTS.count);
     // Several hosts are operators; a single one is a parameter.
-    let one = search.sites.len() == 1;
-    let words = compose(search, Operators { sites: !one, ..Operators::default() });
+    let single_site = search.sites.len() == 1;
+    let words = compose(search, Operators { sites: !single_site, ..Operators::default() });
     let mut url = format!(
         "https://www.googleapis.com/customsearch/v1?cx={}&q={}&num={count}",
         percent::query(engine),
@@ -63,7 +63,7 @@ pub fn search(search: &Search, engine: &str) -> Request {
     let mut add = |name: &str, value: &str| {
         url.push_str(&format!("&{name}={}", percent::query(value)));
     };
-    if let (true, Some(site)) = (one, search.sites.first()) {
+    if let (true, Some(site)) = (single_site, search.sites.first()) {
         add("siteSearch", site);
         add("siteSearchFilter", "i");
     }

@@ -30,9 +30,9 @@ fn a_search_is_one_request_with_every_filter() {
     let body = json!({"kind": "customsearch#search", "items": [],
         "queries": {"nextPage": [{"startIndex": 11}]}, "searchInformation": {"totalResults": "12"}});
     let host = FakeHost::new(|_: &Request| answer(200, body.to_string()));
-    let mut asked = every_filter();
-    asked["engine"] = json!("lens:1");
-    let found = call::<Google>(&asked, &host).unwrap();
+    let mut arguments = every_filter();
+    arguments["engine"] = json!("lens:1");
+    let found = call::<Google>(&arguments, &host).unwrap();
     assert_eq!(found, json!({"results": [], "total": 12, "next": "11"}));
     assert_eq!(
         percent::decode(&host.requests()[0].url),
@@ -45,8 +45,8 @@ fn a_search_is_one_request_with_every_filter() {
 #[test]
 fn one_site_is_a_parameter_and_the_engine_may_be_a_setting() {
     let host = FakeHost::new(|_: &Request| answer(200, r#"{"kind": "customsearch#search"}"#));
-    let asked = json!({"query": "x", "count": 20, "sites": ["example.org"], "language": "zh", "next": "91"});
-    Google::call("web_search", &asked.to_string(), &Configured(&host)).unwrap();
+    let arguments = json!({"query": "x", "count": 20, "sites": ["example.org"], "language": "zh", "next": "91"});
+    Google::call("web_search", &arguments.to_string(), &Configured(&host)).unwrap();
     assert!(host.requests()[0].url.ends_with(
         "?cx=from-settings&q=x&num=10&siteSearch=example.org&siteSearchFilter=i&lr=lang_zh-CN&start=91"
     ));

@@ -70,8 +70,8 @@ pub fn search(search: &Search, host: &dyn Host) -> Result<Results, Error> {
     let mut found = answer::read(&SERVICE, &response, results)?;
     found.unapplied = unapplied;
     let page = search.page(request::PAGES).unwrap_or(1);
-    let more = !found.results.is_empty() && page < request::PAGES;
-    found.next = more.then(|| (page + 1).to_string());
+    let has_more = !found.results.is_empty() && page < request::PAGES;
+    found.next = has_more.then(|| (page + 1).to_string());
     Ok(found)
 }
 
@@ -106,11 +106,11 @@ pub fn results(text: &str) -> Result<Results, Error> {
     }
     let failed: Vec<String> = answer.unresponsive.0.iter().filter_map(engine).collect();
     if items.0.is_empty() && !failed.is_empty() {
-        let told = carrel_websearch::plain(&failed.join(", "));
-        let told: String = told.chars().take(300).collect();
+        let engines = carrel_websearch::plain(&failed.join(", "));
+        let engines: String = engines.chars().take(300).collect();
         return Err(Error::new(
             Code::UpstreamUnavailable,
-            format!("engines of the SearXNG instance did not answer: {told}"),
+            format!("engines of the SearXNG instance did not answer: {engines}"),
         ));
     }
     // Most engines report no number, and the instance then says 0.

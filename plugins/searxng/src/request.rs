@@ -4,8 +4,8 @@ use carrel_pdk::{Request, percent};
 use carrel_websearch::operators::{Operators, compose};
 use carrel_websearch::{Accepts, Filter, Search};
 
-/// Stands for the instance that the operator runs: the setting `runtime_config.endpoint` says where
-/// it is, and the plugin does not learn it.
+/// A placeholder for the instance that the operator runs: the setting `runtime_config.endpoint`
+/// has its address, which the plugin does not learn.
 pub const HOST: &str = "endpoint.invalid";
 
 /// What SearXNG takes. It passes operators on to its engines, of which most know them.

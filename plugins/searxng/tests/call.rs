@@ -35,7 +35,7 @@ fn an_instance_without_json_says_which_setting_it_needs() {
 }
 
 #[test]
-fn no_answer_names_the_setting_and_not_the_stand_in() {
+fn an_unreachable_instance_names_the_setting_and_not_the_placeholder() {
     let host = FakeHost::new(|_: &Request| {
         failure(FailureKind::Unreachable { status: 0 }, "no connection to endpoint.invalid")
     });
@@ -46,7 +46,7 @@ fn no_answer_names_the_setting_and_not_the_stand_in() {
 }
 
 #[test]
-fn silent_engines_are_no_empty_answer() {
+fn unresponsive_engines_are_not_an_empty_answer() {
     let body = json!({"results": [], "unresponsive_engines": [["google", "CAPTCHA"]]}).to_string();
     let host = FakeHost::new(|_: &Request| answer(200, body.clone()));
     let error = call::<SearXng>(&json!({"query": "x"}), &host).unwrap_err();

@@ -52,8 +52,8 @@ pub fn search(search: &Search, host: &dyn Host) -> Result<Results, Error> {
         host.fetch(request::search(search)).map_err(|failure| SERVICE.failure(failure))?;
     let mut found = answer::read(&SERVICE, &response, results)?;
     let page = search.page(request::PAGES).unwrap_or(1);
-    let more = found.results.len() >= 10 && page < request::PAGES;
-    found.next = more.then(|| (page + 1).to_string());
+    let has_more = found.results.len() >= 10 && page < request::PAGES;
+    found.next = has_more.then(|| (page + 1).to_string());
     Ok(found)
 }
 

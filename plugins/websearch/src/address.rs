@@ -21,7 +21,7 @@ const REDIRECTS: &[(&str, &str, &[&str])] = &[
     ("youtube", "/redirect", &["q"]),
     ("facebook", "/l.php", &["u"]),
 ];
-/// Paths of the search engines that lead to an advertiser, or to nothing that can be told.
+/// Paths of the search engines that lead to an advertiser, or have a target that cannot be read.
 const ADVERTISEMENTS: &[(&str, &str)] =
     &[("duckduckgo", "/y.js"), ("google", "/aclk"), ("bing", "/aclick"), ("bing", "/aclk")];
 /// The most redirects that are read inside one another.
@@ -66,7 +66,7 @@ fn target(url: &str) -> Target {
         let labels: Vec<&str> = host.split('.').collect();
         labels.iter().position(|label| *label == name).is_some_and(|at| {
             let suffix = &labels[at + 1..];
-            suffix.len() == 1 || (suffix.len() == 2 && suffix.iter().all(|one| one.len() <= 3))
+            suffix.len() == 1 || (suffix.len() == 2 && suffix.iter().all(|label| label.len() <= 3))
         })
     };
     let path = path.trim_end_matches('/');
@@ -85,7 +85,7 @@ fn target(url: &str) -> Target {
             let values = || query.split('&').filter_map(|part| part.split_once('='));
             parameters
                 .iter()
-                .find_map(|wanted| values().find(|(key, value)| key == wanted && !value.is_empty()))
+                .find_map(|param| values().find(|(key, value)| key == param && !value.is_empty()))
                 .map(|(_, value)| value)
         };
         return match written.and_then(decoded) {
@@ -109,7 +109,7 @@ fn decoded(written: &str) -> Option<String> {
 /// Bytes of Base64 in the alphabet of URLs, without or with padding.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
-    let (mut held, mut bits) = (0_u32, 0);
+    let (mut buffer, mut bits) = (0_u32, 0);
     for byte in text.trim_end_matches('=').bytes() {
         let value = match byte {
             b'A'..=b'Z' => byte - b'A',
@@ -119,11 +119,11 @@ fn base64(text: &str) -> Option<Vec<u8>> {
             b'_' | b'/' => 63,
             _ => return None,
         };
-        held = (held << 6 | u32::from(value)) & 0xFFFF;
+        buffer = (buffer << 6 | u32::from(value)) & 0xFFFF;
         bits += 6;
         if bits >= 8 {
             bits -= 8;
-            bytes.push(u8::try_from(held >> bits & 0xFF).ok()?);
+            bytes.push(u8::try_from(buffer >> bits & 0xFF).ok()?);
         }
     }
     Some(bytes)

@@ -42,13 +42,13 @@ impl Service {
     /// The error of a report.
     pub fn error(&self, trouble: Trouble, words: &str) -> Error {
         let name = self.name;
-        let said: String = collapse(words)
+        let excerpt: String = collapse(words)
             .chars()
             .take(LONGEST)
             .map(|character| if character.is_control() { ' ' } else { character })
             .collect();
-        let said = said.trim().trim_end_matches('.');
-        let quoted = if said.is_empty() { String::new() } else { format!(" ({said})") };
+        let excerpt = excerpt.trim().trim_end_matches('.');
+        let quoted = if excerpt.is_empty() { String::new() } else { format!(" ({excerpt})") };
         match trouble {
             Trouble::Key => {
                 let remedy = match self.key {
@@ -135,7 +135,7 @@ impl<'de> Object<'de> for Words {
         while let Some(item) = list.next_element()? {
             items.0.push(item);
         }
-        Ok(items.0.into_iter().find(|one| !one.is_empty()).unwrap_or_default())
+        Ok(items.0.into_iter().find(|words| !words.is_empty()).unwrap_or_default())
     }
 }
 
@@ -181,7 +181,7 @@ pub fn trouble(status: Option<u64>, words: &str) -> Trouble {
         "not in your plan",
         "feature disabled",
     ]);
-    // A refused text, whoever asks.
+    // The text is refused, not the key.
     let is_content = says(&["prohibited content", "moderation", "robots filter"]);
     match status {
         Some(402 | 432 | 433) => Trouble::Quota,
@@ -225,7 +225,7 @@ pub fn ask(
     Ok(found)
 }
 
-/// Parses a response's body with `parse`, or returns the error that the response stands for.
+/// Parses a response's body with `parse`, or returns the response's error.
 ///
 /// # Errors
 ///

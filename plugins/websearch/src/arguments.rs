@@ -19,7 +19,7 @@ pub enum TimeRange {
 }
 
 impl TimeRange {
-    /// The word of the four that stands for it.
+    /// Picks the word for this value from four, in the order of the variants.
     pub fn of(self, words: [&str; 4]) -> &str {
         words[self as usize]
     }
@@ -38,7 +38,7 @@ pub enum Safe {
 }
 
 impl Safe {
-    /// The word of the three that stands for it.
+    /// Picks the word for this value from three, in the order of the variants.
     pub fn of(self, words: [&str; 3]) -> &str {
         words[self as usize]
     }
@@ -50,7 +50,7 @@ impl Safe {
 pub struct Search {
     /// The words.
     pub query: String,
-    /// Results wanted.
+    /// Results requested.
     #[serde(default = "ten", deserialize_with = "carrel_pdk::args::whole_number")]
     pub count: u32,
     /// How old a result may be.
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_stands_for_each_value() {
+    fn each_value_has_its_word() {
         assert_eq!(TimeRange::Month.of(["d", "w", "m", "y"]), "m");
         assert_eq!(Safe::High.of(["0", "1", "2"]), "2");
     }

@@ -36,17 +36,17 @@ pub fn day(text: &str) -> Option<String> {
             written(number(&whole[..4])?, number(&whole[4..6])?, number(&whole[6..8])?)
         }
         [year, month, day, ..]
-            if year.len() == 4 && [year, month, day].map(|one| is_number(one)) == [true; 3] =>
+            if year.len() == 4 && [year, month, day].map(|part| is_number(part)) == [true; 3] =>
         {
             written(number(year)?, number(month)?, number(day)?)
         }
-        [one, other, year, ..]
-            if year.len() == 4 && [one, other, year].map(|one| is_number(one)) == [true; 3] =>
+        [first, second, year, ..]
+            if year.len() == 4
+                && [first, second, year].map(|part| is_number(part)) == [true; 3] =>
         {
-            let has_dots =
-                head.trim_start_matches(|one: char| one.is_ascii_digit()).starts_with('.');
-            let (one, other, year) = (number(one)?, number(other)?, number(year)?);
-            match (written(year, other, one), written(year, one, other)) {
+            let has_dots = head.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('.');
+            let (first, second, year) = (number(first)?, number(second)?, number(year)?);
+            match (written(year, second, first), written(year, first, second)) {
                 (day, _) if has_dots => day,
                 (Some(day), None) | (None, Some(day)) => Some(day),
                 (day, same) if day == same => day,
@@ -61,30 +61,30 @@ pub fn day(text: &str) -> Option<String> {
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        rest = rest.trim_start_matches(|one: char| !one.is_alphanumeric());
+        rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
         let is_digit = rest.chars().next()?.is_ascii_digit();
-        let same = |one: char| one.is_alphanumeric() && one.is_ascii_digit() == is_digit;
-        let (part, behind) = rest.split_at(rest.find(|one: char| !same(one)).unwrap_or(rest.len()));
+        let same = |c: char| c.is_alphanumeric() && c.is_ascii_digit() == is_digit;
+        let (part, behind) = rest.split_at(rest.find(|c: char| !same(c)).unwrap_or(rest.len()));
         rest = behind;
         Some(part)
     })
 }
 
 fn is_number(part: &str) -> bool {
-    part.starts_with(|one: char| one.is_ascii_digit())
+    part.starts_with(|c: char| c.is_ascii_digit())
 }
 
 fn number(part: &str) -> Option<u32> {
     part.parse().ok()
 }
 
-/// A date with the name of its month. `mardi 5 mai`: the day stands before the name, if it can.
+/// A date with the name of its month. `mardi 5 mai`: the day comes before the name, if it can.
 fn named(parts: &[&str]) -> Option<String> {
     let day_at = |at: Option<usize>| {
         at.and_then(|at| parts.get(at)).filter(|part| is_number(part) && part.len() <= 2)
     };
     let before = |at: usize| {
-        // `1st March`: the ending of the number stands between.
+        // `1st March`: the ending of the number comes between.
         let is_ending = at > 0 && parts[at - 1].len() <= 3;
         day_at(at.checked_sub(1)).or_else(|| day_at(at.checked_sub(2)).filter(|_| is_ending))
     };
@@ -98,8 +98,8 @@ fn named(parts: &[&str]) -> Option<String> {
 
 fn month(word: &str) -> Option<u32> {
     let lower = word.to_lowercase();
-    let place = MONTHS.iter().position(|names| names.iter().any(|name| lower.starts_with(name)))?;
-    u32::try_from(place + 1).ok()
+    let index = MONTHS.iter().position(|names| names.iter().any(|name| lower.starts_with(name)))?;
+    u32::try_from(index + 1).ok()
 }
 
 fn written(year: u32, month: u32, day: u32) -> Option<String> {
@@ -111,7 +111,7 @@ fn written(year: u32, month: u32, day: u32) -> Option<String> {
         1..=12 => 31,
         _ => return None,
     };
-    // Before the web and far ahead are no dates of its pages; 1970-01-01 stands for none.
+    // Before the web and far ahead are no dates of its pages; 1970-01-01 means none.
     let is_real = (1900..2100).contains(&year) && (year, month, day) != (1970, 1, 1);
     (is_real && (1..=days).contains(&day)).then(|| format!("{year:04}-{month:02}-{day:02}"))
 }

@@ -35,8 +35,8 @@ pub fn compose(search: &Search, operators: Operators) -> String {
         }
     }
     if operators.sites {
-        for (place, site) in search.sites.iter().enumerate() {
-            words.push_str(if place == 0 { " site:" } else { " OR site:" });
+        for (index, site) in search.sites.iter().enumerate() {
+            words.push_str(if index == 0 { " site:" } else { " OR site:" });
             words.push_str(site);
         }
     }
@@ -53,8 +53,8 @@ pub fn quoted(phrase: &str) -> Option<String> {
 /// Words and quoted phrases of a list of excluded terms, without leading minus signs.
 pub fn terms(excluded: &str) -> Vec<String> {
     let mut terms = Vec::new();
-    for (place, part) in excluded.split('"').enumerate() {
-        if place % 2 == 1 {
+    for (index, part) in excluded.split('"').enumerate() {
+        if index % 2 == 1 {
             terms.extend(quoted(part));
             continue;
         }
@@ -69,26 +69,26 @@ pub fn terms(excluded: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn search(more: &str) -> Search {
-        Search::read(&format!(r#"{{"query": "walled  desks"{more}}}"#)).unwrap()
+    fn search(filters: &str) -> Search {
+        Search::read(&format!(r#"{{"query": "walled  desks"{filters}}}"#)).unwrap()
     }
 
     #[test]
     fn filters_become_operators() {
-        let asked = search(
+        let requested = search(
             r#", "exact_terms": "a \"reading\" desk", "exclude_terms": "-sale, \"flat pack\" toy",
             "sites": ["example.org", "example.com"]"#,
         );
         assert_eq!(
-            compose(&asked, Operators::ALL),
+            compose(&requested, Operators::ALL),
             "walled desks \"a reading desk\" -sale -\"flat pack\" -toy site:example.org OR site:example.com"
         );
-        assert_eq!(compose(&asked, Operators::default()), "walled desks");
+        assert_eq!(compose(&requested, Operators::default()), "walled desks");
     }
 
     #[test]
     fn blank_filters_add_nothing() {
-        let asked = search(r#", "exact_terms": " \" ", "exclude_terms": " - \"\" ""#);
-        assert_eq!(compose(&asked, Operators::ALL), "walled desks");
+        let requested = search(r#", "exact_terms": " \" ", "exclude_terms": " - \"\" ""#);
+        assert_eq!(compose(&requested, Operators::ALL), "walled desks");
     }
 }

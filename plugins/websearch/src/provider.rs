@@ -83,9 +83,9 @@ pub fn call(
     if tool != TOOL {
         return Err(Error::unknown_tool(tool));
     }
-    let asked = crate::Search::read(arguments)?;
-    let mut found = search(&asked, host)?;
-    found.limit(asked.count);
+    let requested = crate::Search::read(arguments)?;
+    let mut found = search(&requested, host)?;
+    found.limit(requested.count);
     Ok(found.to_json())
 }
 

@@ -48,7 +48,7 @@ pub fn check<P: Plugin>(document: &str) {
     };
     check_values("", &result, &text, &|_, _| {});
     let found = result["results"].as_array().expect("results are a list");
-    let mut urls: Vec<&str> = found.iter().filter_map(|one| one["url"].as_str()).collect();
+    let mut urls: Vec<&str> = found.iter().filter_map(|entry| entry["url"].as_str()).collect();
     assert_eq!(urls.len(), found.len());
     urls.sort_unstable();
     urls.dedup();

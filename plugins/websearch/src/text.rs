@@ -67,7 +67,7 @@ fn without_marks(text: &str) -> String {
 /// Whether a tag divides the words around it: `one<br>two`.
 fn breaks_words(tag: &str) -> bool {
     let name = tag.trim_start_matches(['<', '/']);
-    let name = name.split(|one: char| !one.is_ascii_alphanumeric()).next().unwrap_or_default();
+    let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
     name.eq_ignore_ascii_case("br") || name.eq_ignore_ascii_case("p")
 }
 
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_go_and_names_of_elements_stay() {
+    fn markup_is_removed_and_names_of_elements_stay() {
         for (text, found) in [
             ("<strong>Walled</strong> desks&nbsp;&amp; lamps", "Walled desks & lamps"),
             ("The &lt;template&gt; element", "The <template> element"),
