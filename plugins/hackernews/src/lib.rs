@@ -38,12 +38,12 @@ impl Plugin for HackerNews {
         if tool != "thread" {
             return Err(Error::unknown_tool(tool));
         }
-        let wanted: Wanted = arguments(arguments_text)?;
-        let response = host.fetch(Request::get(format!("{ITEMS}/{}", wanted.id)))?;
+        let requested: Wanted = arguments(arguments_text)?;
+        let response = host.fetch(Request::get(format!("{ITEMS}/{}", requested.id)))?;
         let thread = answer::read(SOURCE, &response, Asked::ForOne, item::thread)?;
         if thread.document.title.is_none() && thread.document.sections.is_empty() {
             // Of a deleted or dead item the API has the number only.
-            let message = format!("{SOURCE}: item {} was deleted, or is dead", wanted.id);
+            let message = format!("{SOURCE}: item {} was deleted, or is dead", requested.id);
             return Err(Error::new(Code::NotFound, message));
         }
         Ok(thread.to_json())

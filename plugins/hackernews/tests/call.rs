@@ -11,15 +11,15 @@ use serde_json::Value;
 fn a_thread_is_one_request() {
     let item = r#"{"id": 7, "title": "Desks", "author": "ada", "children": []}"#;
     let host = FakeHost::new(|_: &Request| answer(200, item));
-    let told: Value =
+    let thread: Value =
         serde_json::from_str(&HackerNews::call("thread", r#"{"id": 7}"#, &host).unwrap()).unwrap();
-    assert_eq!(told["document"]["title"], "Desks");
-    assert_eq!(told["forum"]["platform"], "hackernews");
+    assert_eq!(thread["document"]["title"], "Desks");
+    assert_eq!(thread["forum"]["platform"], "hackernews");
     assert_eq!(host.requests()[0].url, "https://hn.algolia.com/api/v1/items/7");
 }
 
 #[test]
-fn failures_are_told_apart() {
+fn each_failure_has_its_code() {
     for (status, body, code) in [
         (404, r#"{"status": 404, "error": "Not Found"}"#, Code::NotFound),
         (200, "", Code::UpstreamInvalid),

@@ -39,11 +39,11 @@ impl Plugin for Reddit {
         if tool != "post" {
             return Err(Error::unknown_tool(tool));
         }
-        let wanted: Wanted = arguments(arguments_text)?;
-        let (id, comment) = wanted
+        let requested: Wanted = arguments(arguments_text)?;
+        let (id, comment) = requested
             .id
             .split_once('/')
-            .map_or((&*wanted.id, None), |(id, comment)| (id, Some(comment)));
+            .map_or((&*requested.id, None), |(id, comment)| (id, Some(comment)));
         if !post::is_id(id) || !comment.is_none_or(post::is_id) {
             let message = "id: expected letters and digits, perhaps a slash and those of a comment";
             return Err(Error::new(Code::InvalidArguments, message));

@@ -108,14 +108,14 @@ pub fn thread(source: &str) -> Result<Thread, Error> {
     let answer: Answer<'_> = document::read(SOURCE, EXPECTED, &text)?;
     let words = |text: &Text<'_>| text.0.as_deref().unwrap_or_default().trim().to_owned();
     if answer.error.0.is_some() || answer.message.0.is_some() {
-        let said = [words(&answer.message), words(&answer.reason)];
-        let said: Vec<&str> =
-            said.iter().map(String::as_str).filter(|one| !one.is_empty()).collect();
-        return Err(report::report(SOURCE, answer.error.0, &said.join(": ")));
+        let messages = [words(&answer.message), words(&answer.reason)];
+        let messages: Vec<&str> =
+            messages.iter().map(String::as_str).filter(|message| !message.is_empty()).collect();
+        return Err(report::report(SOURCE, answer.error.0, &messages.join(": ")));
     }
     let mut lists = answer.lists.into_iter();
     let mut posts = lists.next().unwrap_or_default().data.children.0.into_iter();
-    let Some(post) = posts.find(|one| one.kind.0.as_deref() == Some("t3")).map(|one| one.data)
+    let Some(post) = posts.find(|post| post.kind.0.as_deref() == Some("t3")).map(|post| post.data)
     else {
         return Err(document::unexpected(EXPECTED, "no post", source));
     };
@@ -128,8 +128,8 @@ pub fn thread(source: &str) -> Result<Thread, Error> {
         author_name: author,
     };
     let base = plain(&post.id).filter(|id| is_id(id)).map(|id| format!("{PAGES}/{id}/comment"));
-    let mut left = NotSent { base, count: deep as u64, at: Vec::new() };
-    let replies = comments(lists.next().unwrap_or_default(), &mut left);
+    let mut not_sent = NotSent { base, count: deep as u64, at: Vec::new() };
+    let replies = comments(lists.next().unwrap_or_default(), &mut not_sent);
     let mut blocks = text::blocks(post.selftext.0.as_deref().unwrap_or_default());
     if let Some(subreddit) = plain(&post.subreddit) {
         let line = format!("Posted in {subreddit}");
@@ -141,7 +141,7 @@ pub fn thread(source: &str) -> Result<Thread, Error> {
     let is_self = post.is_self.0.unwrap_or(false);
     let url = plain(&post.url).filter(|url| url.starts_with("http") && !is_self);
     let title = plain(&post.title);
-    let (missing, missing_at) = (left.count, left.at);
+    let (missing, missing_at) = (not_sent.count, not_sent.at);
     Ok(Thread::new(
         Post { site: "Reddit", title, url, blocks, replies, missing, missing_at },
         forum,
@@ -186,14 +186,14 @@ pub(crate) fn is_id(text: &str) -> bool {
 }
 
 /// The comments of a list.
-fn comments(list: Listing<'_>, left: &mut NotSent) -> Vec<Comment> {
+fn comments(list: Listing<'_>, not_sent: &mut NotSent) -> Vec<Comment> {
     let mut found = Vec::new();
     for thing in list.data.children.0 {
         match thing.kind.0.as_deref() {
             Some("t1") => {
                 let data = thing.data;
-                let url = data.id.0.as_deref().and_then(|id| left.address(id));
-                let replies = comments(data.replies, left);
+                let url = data.id.0.as_deref().and_then(|id| not_sent.address(id));
+                let replies = comments(data.replies, not_sent);
                 let hidden = data.score_hidden.0.unwrap_or(false);
                 found.push(Comment {
                     author: name(&data.author),
@@ -204,7 +204,7 @@ fn comments(list: Listing<'_>, left: &mut NotSent) -> Vec<Comment> {
                     replies,
                 });
             }
-            Some("more") => left.add(&thing.data),
+            Some("more") => not_sent.add(&thing.data),
             _ => {}
         }
     }

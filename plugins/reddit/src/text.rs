@@ -69,10 +69,10 @@ mod tests {
         let found = blocks(
             "One  two\nthree\n\n> quoted\n> more\nafter\n\n```\nif a:\n  b\n```\n\n    code\n",
         );
-        let told: Vec<(Kind, &str)> =
+        let texts: Vec<(Kind, &str)> =
             found.iter().map(|block| (block.kind, block.text.as_deref().unwrap())).collect();
         assert_eq!(
-            told,
+            texts,
             [
                 (Kind::Paragraph, "One two\nthree"),
                 (Kind::Quote, "quoted\nmore"),

@@ -13,10 +13,10 @@ const POST: &str = r#"[{"kind": "Listing", "data": {"children": [{"kind": "t3", 
 #[test]
 fn a_post_is_one_request() {
     let host = FakeHost::new(|_: &Request| answer(200, POST));
-    let told: Value =
+    let thread: Value =
         serde_json::from_str(&Reddit::call("post", r#"{"id": "1AbC"}"#, &host).unwrap()).unwrap();
-    assert_eq!(told["document"]["title"], "Desks");
-    assert_eq!(told["forum"]["upvotes"], 12);
+    assert_eq!(thread["document"]["title"], "Desks");
+    assert_eq!(thread["forum"]["upvotes"], 12);
     assert_eq!(
         host.requests()[0].url,
         "https://www.reddit.com/comments/1abc.json?raw_json=1&limit=300"
@@ -24,7 +24,7 @@ fn a_post_is_one_request() {
 }
 
 #[test]
-fn a_comment_is_read_by_itself() {
+fn a_comment_has_its_own_request() {
     let host = FakeHost::new(|_: &Request| answer(200, POST));
     Reddit::call("post", r#"{"id": "1AbC/k2"}"#, &host).unwrap();
     assert_eq!(
@@ -34,7 +34,7 @@ fn a_comment_is_read_by_itself() {
 }
 
 #[test]
-fn failures_are_told_apart() {
+fn each_failure_has_its_code() {
     for (status, body, code) in [
         (404, r#"{"message": "Not Found", "error": 404}"#, Code::NotFound),
         (

@@ -64,16 +64,16 @@ object! {
 }
 
 impl Transcript {
-    fn add(&mut self, start: u64, text: &str, left: &mut usize) {
+    fn add(&mut self, start: u64, text: &str, remaining: &mut usize) {
         let text = collapse(text);
         if text.is_empty() {
             return;
         }
-        if self.cues.len() >= MOST || *left < text.len() {
+        if self.cues.len() >= MOST || *remaining < text.len() {
             self.truncated = true;
             return;
         }
-        *left -= text.len();
+        *remaining -= text.len();
         self.cues.push(Cue { start, text: text.into_owned() });
     }
 }
@@ -102,17 +102,17 @@ pub fn transcript(source: &str) -> Result<Transcript, Error> {
 
 fn of_json(source: &str) -> Result<Transcript, Error> {
     let root: Root<'_> = document::read(SOURCE, EXPECTED, source)?;
-    let (mut found, mut left) = (Transcript::default(), LONGEST);
+    let (mut found, mut remaining) = (Transcript::default(), LONGEST);
     for event in root.events.unwrap_or_default().0 {
         let text: String =
-            event.segments.0.iter().filter_map(|one| one.text.0.as_deref()).collect();
-        found.add(event.start.0.unwrap_or(0), &text, &mut left);
+            event.segments.0.iter().filter_map(|segment| segment.text.0.as_deref()).collect();
+        found.add(event.start.0.unwrap_or(0), &text, &mut remaining);
     }
     Ok(found)
 }
 
 fn of_xml(text: &str) -> Transcript {
-    let (mut found, mut left) = (Transcript::default(), LONGEST);
+    let (mut found, mut remaining) = (Transcript::default(), LONGEST);
     let mut rest = text;
     while let Some((_, tag)) = rest.split_once('<') {
         let (tag, behind) = tag.split_once('>').unwrap_or((tag, ""));
@@ -128,7 +128,7 @@ fn of_xml(text: &str) -> Transcript {
         }
         let (inner, behind) = behind.split_once(close).unwrap_or((behind, ""));
         rest = behind;
-        found.add(start.unwrap_or(0), &words(inner), &mut left);
+        found.add(start.unwrap_or(0), &words(inner), &mut remaining);
     }
     found
 }

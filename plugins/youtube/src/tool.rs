@@ -48,17 +48,17 @@ pub(crate) struct Spoken {
 /// Those of [`watch::video`]; `upstream_invalid` if there is a transcript and the answers are empty or
 /// cannot be read: that is not a video without a transcript.
 pub(crate) fn transcript(arguments_text: &str, host: &dyn Host) -> Result<String, Error> {
-    let wanted: Wanted = arguments(arguments_text)?;
+    let requested: Wanted = arguments(arguments_text)?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    if wanted.video.len() != 11 || !wanted.video.bytes().all(plain) {
+    if requested.video.len() != 11 || !requested.video.bytes().all(plain) {
         let message = "video: expected 11 letters, digits, hyphens and underscores";
         return Err(Error::new(Code::InvalidArguments, message));
     }
-    let page = format!("https://www.youtube.com/watch?v={}&hl=en", wanted.video);
+    let page = format!("https://www.youtube.com/watch?v={}&hl=en", requested.video);
     let request = with_headers(Request::get(page), "text/html");
     let response = host.fetch(request)?;
     let video: Video = answer::read(SOURCE, &response, Asked::ForOne, watch::video)?;
-    let ordered = tracks::ordered(&video.tracks, wanted.language.as_deref());
+    let ordered = tracks::ordered(&video.tracks, requested.language.as_deref());
     let mut languages: Vec<String> = Vec::new();
     for language in ordered.iter().filter_map(|track| track.language.clone()) {
         if !languages.contains(&language) {
@@ -88,26 +88,26 @@ pub(crate) fn transcript(arguments_text: &str, host: &dyn Host) -> Result<String
 
 /// Requests a transcript in JSON, then as it comes.
 fn read(track: &Track, host: &dyn Host) -> Result<Transcript, Error> {
-    let mut told = "";
+    let mut received = "";
     for url in [format!("{}&fmt=json3", without_format(&track.url)), track.url.clone()] {
         let request = with_headers(Request::get(url), "*/*");
         let response = host.fetch(request.clone())?;
         if response.is_success() && response.body.trim().is_empty() {
             discard(host, &request);
-            told = "an empty answer with status 200";
+            received = "an empty answer with status 200";
             continue;
         }
         match answer::read(SOURCE, &response, Asked::ForOne, timedtext::transcript) {
             Ok(found) => return Ok(found),
             Err(error) if error.code == Code::UpstreamInvalid => {
                 discard(host, &request);
-                told = "an answer without words";
+                received = "an answer without words";
             }
             Err(error) => return Err(error),
         }
     }
     let message = format!(
-        "{SOURCE} lists a transcript and sent {told} in its place; that is not a transcript, and it says \
+        "{SOURCE} lists a transcript and sent {received} in its place; that is not a transcript, and it says \
          nothing about the video"
     );
     Err(Error::new(Code::UpstreamInvalid, message))
@@ -115,8 +115,8 @@ fn read(track: &Track, host: &dyn Host) -> Result<Transcript, Error> {
 
 fn without_format(url: &str) -> String {
     let (path, query) = url.split_once('?').unwrap_or((url, ""));
-    let kept: Vec<&str> = query.split('&').filter(|one| !one.starts_with("fmt=")).collect();
-    format!("{path}?{}", kept.join("&"))
+    let params: Vec<&str> = query.split('&').filter(|param| !param.starts_with("fmt=")).collect();
+    format!("{path}?{}", params.join("&"))
 }
 
 fn with_headers(mut request: Request, accept: &str) -> Request {

@@ -2,15 +2,15 @@
 
 use crate::watch::Track;
 
-/// The tracks in the order in which they are tried: in the wanted language, in the spoken one (that of
-/// the recognised speech), in English, in others; written ones before recognised ones.
+/// The tracks in the order in which they are tried: in the requested language, in the spoken one
+/// (that of the recognised speech), in English, in others; written ones before recognised ones.
 pub(crate) fn ordered<'t>(tracks: &'t [Track], language: Option<&str>) -> Vec<&'t Track> {
     let spoken =
         tracks.iter().find(|track| track.generated).and_then(|track| track.language.as_deref());
     let rank = |track: &Track| {
         let own = track.language.as_deref().unwrap_or_default();
-        let fits = |wanted: Option<&str>| wanted.is_some_and(|wanted| is_same(own, wanted));
-        let place = if fits(language) {
+        let fits = |tag: Option<&str>| tag.is_some_and(|tag| is_same(own, tag));
+        let priority = if fits(language) {
             0
         } else if fits(spoken) {
             1
@@ -19,7 +19,7 @@ pub(crate) fn ordered<'t>(tracks: &'t [Track], language: Option<&str>) -> Vec<&'
         } else {
             3
         };
-        (place, track.generated)
+        (priority, track.generated)
     };
     let mut ordered: Vec<&Track> = tracks.iter().collect();
     ordered.sort_by_key(|track| rank(track));
@@ -27,10 +27,10 @@ pub(crate) fn ordered<'t>(tracks: &'t [Track], language: Option<&str>) -> Vec<&'
 }
 
 /// Whether two tags are of one language, whatever the region.
-fn is_same(one: &str, other: &str) -> bool {
+fn is_same(left: &str, right: &str) -> bool {
     let language =
         |tag: &str| tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
-    !one.is_empty() && language(one) == language(other)
+    !left.is_empty() && language(left) == language(right)
 }
 
 #[cfg(test)]
@@ -46,14 +46,16 @@ mod tests {
         };
         let tracks =
             [track("fr", false), track("de", true), track("en-GB", false), track("de-AT", false)];
-        let told = |wanted: Option<&str>| -> Vec<(String, bool)> {
-            let ordered = ordered(&tracks, wanted);
+        let listed = |language: Option<&str>| -> Vec<(String, bool)> {
+            let ordered = ordered(&tracks, language);
             ordered
                 .iter()
-                .map(|one| (one.language.clone().unwrap_or_default(), one.generated))
+                .map(|track| (track.language.clone().unwrap_or_default(), track.generated))
                 .collect()
         };
-        let names = |wanted| told(wanted).into_iter().map(|one| one.0).collect::<Vec<_>>();
+        let names = |language| {
+            listed(language).into_iter().map(|(language, _)| language).collect::<Vec<_>>()
+        };
         assert_eq!(names(None), ["de-AT", "de", "en-GB", "fr"]);
         assert_eq!(names(Some("fr-CA"))[0], "fr");
         assert_eq!(names(Some("es"))[0], "de-AT");

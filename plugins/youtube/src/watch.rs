@@ -171,8 +171,8 @@ pub fn video(page: &str) -> Result<Video, Error> {
     let status = player.playability.status.0.as_deref().unwrap_or("OK").to_owned();
     if details.id.0.is_none() || status != "OK" {
         let mut reasons: Vec<String> = Vec::new();
-        let said = player.playability;
-        for text in std::iter::once(&said.reason).chain(&said.messages.0).filter_map(plain) {
+        let state = player.playability;
+        for text in std::iter::once(&state.reason).chain(&state.messages.0).filter_map(plain) {
             if !reasons.contains(&text) {
                 reasons.push(text);
             }

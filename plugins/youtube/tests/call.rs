@@ -36,11 +36,11 @@ fn a_transcript_is_read_with_its_times() {
         };
         answer(200, body)
     });
-    let told = call(&host).unwrap();
-    assert_eq!(told["language"], "en");
-    assert_eq!(told["generated"], false);
-    assert_eq!(told["languages"], json!(["en", "fr"]));
-    let sections = &told["document"]["sections"];
+    let result = call(&host).unwrap();
+    assert_eq!(result["language"], "en");
+    assert_eq!(result["generated"], false);
+    assert_eq!(result["languages"], json!(["en", "fr"]));
+    let sections = &result["document"]["sections"];
     assert_eq!(sections[1]["blocks"][0]["text"], "[1:01] A desk.");
     let urls: Vec<String> = host.requests().into_iter().map(|request| request.url).collect();
     assert_eq!(urls[0], "https://www.youtube.com/watch?v=desks_walls&hl=en");
@@ -78,16 +78,16 @@ fn a_track_that_is_empty_in_json_is_read_as_xml() {
         };
         answer(200, body)
     });
-    let told = call(&host).unwrap();
-    assert_eq!(told["document"]["sections"][1]["blocks"][0]["text"], "[0:00] A desk.");
+    let result = call(&host).unwrap();
+    assert_eq!(result["document"]["sections"][1]["blocks"][0]["text"], "[0:00] A desk.");
 }
 
 #[test]
 fn a_video_without_tracks_has_its_description() {
     let host = FakeHost::new(|_: &Request| answer(200, page(&json!([]))));
-    let told = call(&host).unwrap();
-    assert_eq!(told["document"]["quality_reason"], "metadata_only");
-    assert_eq!(told["document"]["warnings"][0]["code"], "no_transcript");
+    let result = call(&host).unwrap();
+    assert_eq!(result["document"]["quality_reason"], "metadata_only");
+    assert_eq!(result["document"]["warnings"][0]["code"], "no_transcript");
 }
 
 #[test]
