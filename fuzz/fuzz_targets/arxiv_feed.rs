@@ -1,6 +1,6 @@
 //! Any text parses to a feed, an error report or an invalid document. Checks the invariants of the
 //! result: JSON without nulls and empty strings, collapsed texts, well-formed addresses, errors
-//! with a place inside the document, both writers alike. See `plugins/arxiv/tests/support`.
+//! with an offset inside the document, both writers alike. See `plugins/arxiv/tests/support`.
 
 #![no_main]
 

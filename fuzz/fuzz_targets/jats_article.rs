@@ -1,5 +1,5 @@
 //! Any text parses to an article or an invalid document, in JATS and in TEI. Checks the invariants
-//! of the result: JSON without nulls and empty texts, both writers alike, errors with a place
+//! of the result: JSON without nulls and empty texts, both writers alike, errors with an offset
 //! inside the document, renderings without a panic. See `plugins/jats/tests/support`.
 
 #![no_main]

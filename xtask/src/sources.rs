@@ -101,9 +101,9 @@ mod tests {
     fn the_hash_covers_the_plugins_own_sources() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let arxiv = hash(root, "plugins/arxiv").unwrap();
-        let other = hash(root, "plugins/pdk").unwrap();
+        let pdk = hash(root, "plugins/pdk").unwrap();
         assert!(arxiv.starts_with("sha256:") && arxiv.len() == 71);
-        assert_ne!(arxiv, other);
+        assert_ne!(arxiv, pdk);
         assert_eq!(arxiv, hash(root, "plugins/arxiv").unwrap());
     }
 }
