@@ -124,7 +124,7 @@ def in_parallel() -> list[str]:
     """Returns pytest-xdist's options for this machine."""
     # One more than there are processors: many tests wait for a process or a timer.
     workers = min((os.cpu_count() or 1) + 1, _MOST_WORKERS)
-    return ["-n", str(workers), "--dist", "worksteal"] if workers > 1 else []
+    return ["-n", str(workers), "--dist", "worksteal"]
 
 
 if __name__ == "__main__":

@@ -148,10 +148,10 @@ def left_out(skipped: Counter[str]) -> list[str]:
             count = skipped.get(f"{prefix}{kind}", 0)
             if count:
                 lines.append(f"{_tests(count)}: {words}{more}; to run them: {ALL}")
-    if further := skipped.pop(_FURTHER, 0):
+    if further := skipped.get(_FURTHER, 0):
         lines.append(f"{_tests(further)}: {_FURTHER}, beyond a sample; to run them: {ALL}")
     for reason, count in sorted(skipped.items()):
-        if not reason.startswith((_LEFT_OUT, _BEYOND)):
+        if not reason.startswith((_LEFT_OUT, _BEYOND, _FURTHER)):
             lines.append(f"{_tests(count)}: {reason}")
     return lines
 
